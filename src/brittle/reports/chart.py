@@ -1,4 +1,4 @@
-"""A chart as a page shows it: an SVG, which draws itself."""
+"""A drawn chart, as pages and files show it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Chart:
+class Drawing:
     """A drawn chart; `caption` says what it shows."""
 
     svg: str

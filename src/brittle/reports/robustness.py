@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from brittle.formatting import plural
 from brittle.metrics.intervals import Interval
 from brittle.metrics.robustness import SignTest, TargetRobustness
-from brittle.reports.chart import Chart
+from brittle.reports.chart import Drawing
 from brittle.reports.page import isolate
 from brittle.reports.plots import scatter_figure
 from brittle.reports.study_page import Part, StudyPage, study_page
@@ -91,7 +91,7 @@ def robustness_page(shown: ReportedRobustness) -> str:
         (f.accuracy, f.mean) for f in shown.figures if f.accuracy is not None and f.mean is not None
     ]
     if len(points) > 1:
-        chart = Chart(scatter_figure({"targets": points}, "accuracy", "mean Δz"))
+        chart = Drawing(scatter_figure({"targets": points}, "accuracy", "mean Δz"))
         parts.append(Part("Accuracy and mean Δz", shows=[chart]))
     if shown.examples:
         table = _table(shown.example_heads, shown.examples)

@@ -25,10 +25,6 @@ def scale_of(matrix: RateMatrix) -> Scale:
 
 def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> HeatMap:
     """Draw the matrix with its models grouped by a class; a group keeps the order of the pool."""
-    sources, targets = (
-        plural(len(matrix.sources), "sources"),
-        plural(len(matrix.targets), "targets"),
-    )
     return HeatMap(
         [model.name for model in matrix.sources],
         [model.name for model in matrix.targets],
