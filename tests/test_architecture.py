@@ -111,6 +111,7 @@ ROOMS: dict[str, set[str]] = {
             "goals",
             "inside",
             "kinds",
+            "levels",
             "metrics",
             "opening",
         ),

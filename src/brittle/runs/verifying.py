@@ -10,12 +10,16 @@ from brittle.answers import SCORES, AnswerColumns, find_label
 from brittle.asks import ANSWER, Case
 from brittle.engine.desks import Desk
 from brittle.engine.judging import judge_alone, start_case
+from brittle.errors import GateFailed
+from brittle.formatting import plural
 from brittle.goals import Goal
 from brittle.goals.classes import is_class_goal
 from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
 from brittle.kinds import kind_named
 from brittle.results import Result, has_adversary
 from brittle.targets.capabilities import answers_of, make_desks
+
+MAX_FAILURES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,29 @@ class Recheck:
     row: Result
     now: AnswerColumns
     still_wins: bool
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        answer = {"confidence": self.now.confidence, "answer": self.now.text}
+        about = {"case": self.row.case, "label": self.row.label, "predicted": self.now.label}
+        return about | answer | {"wins": self.still_wins}
+
+
+def describe_rechecks(checked: Sequence[Recheck]) -> Iterator[str]:
+    """Yield how many adversaries still break the target, and some of those that do not."""
+    failed = [check for check in checked if not check.still_wins]
+    cases = plural(len(checked), "broken cases")
+    yield f"{len(checked) - len(failed)} of {cases} still break."
+    for check in failed[:MAX_FAILURES_SHOWN]:
+        now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
+        yield f"  {check.row.case} is now {now}"
+
+
+def require_all(checked: Sequence[Recheck]) -> None:
+    """Fail if an adversary no longer breaks the target."""
+    failed = sum(not check.still_wins for check in checked)
+    if failed:
+        raise GateFailed(f"{failed} of {plural(len(checked), 'broken cases')} no longer break.")
 
 
 def recheck(

@@ -15,10 +15,12 @@ from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags
 from brittle.cli.command import (
     Command,
+    add_data_flags,
     add_goal_flag,
     add_option_flags,
     add_output_flags,
     add_target_flags,
+    load_data,
     parsed_options,
 )
 from brittle.cli.paths import shown
@@ -87,19 +89,10 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (see below)")
     add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
-    add = parser.add_argument_group("data").add_argument
-    add(
-        "--data",
-        required=True,
-        metavar="DATA",
-        help="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
-    )
-    add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
-    add("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
-    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
-    add_option_flags(add, Limits, "limit")
-    add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
+    known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
+    seed = "the seed of that order and of the attack (default: 0)"
+    limit = "the first N examples of a random order"
+    add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument
     add_goal_flag(add)
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
@@ -123,14 +116,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     import brittle
-    from brittle import data
     from brittle.goals.parsing import join_goals
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
-    dataset = data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
-    )
+    dataset = load_data(args)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
     target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
