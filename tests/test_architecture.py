@@ -130,7 +130,7 @@ ROOMS: dict[str, set[str]] = {
         "statuses",
         *("answers", "attacks", "data", "engine", "errors", "files", "formatting", "generators"),
         *("augmenting", "goals", "levels"),
-        *("metrics", "opening", "png", "proposals", "redaction", "reports", "results"),
+        *("metrics", "opening", "png", "proposals", "redaction", "reports"),
         *(
             "runs",
             "studies",
