@@ -107,7 +107,8 @@ class Store:
                 log.warning(
                     "%s was killed or is being written, and %s-wal is not beside it: cases may be "
                     "missing, and are attacked again.",
-                    *(path, path.name),
+                    path,
+                    path.name,
                 )
             store = Store(path, _connect(path, "rw"), lock)
             store._begin_writing()
