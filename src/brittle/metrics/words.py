@@ -109,8 +109,9 @@ def parts_that_break(
     adjective 3 3
     other 0 8
     """
-    if tagger is None:
-        from brittle.english.tags import tag_words as tagger
+    from brittle.english.tags import tag_words
+
+    tag = tagger or tag_words
     changed: Counter[str] = Counter()
     total: Counter[str] = Counter()
     tagged = 0
@@ -126,8 +127,8 @@ def parts_that_break(
             words, gaps = split(raw)
             tagged += len(words)
             touched = _touched(words, gaps, edits.get(name, ()))
-            for tag, is_changed in zip(tagger(words, gaps) if words else (), touched):
-                part = part_of(tag)
+            for penn_tag, is_changed in zip(tag(words, gaps) if words else (), touched):
+                part = part_of(penn_tag)
                 total[part] += 1
                 changed[part] += is_changed
     return [PartOfSpeech(name, changed[name], total[name]) for name in PART_NAMES if total[name]]

@@ -11,6 +11,7 @@ from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.cli.studies import Study
+    from brittle.reports.page import Section
 
 
 def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
@@ -85,12 +86,13 @@ def _report(args: argparse.Namespace) -> None:
         console.print_path(args, study.report(args.out or path.with_suffix(".html")))
         return
     run = open_run(args.run, args.runs)
-    sections = []
+    sections: list[Section] = []
     if args.nearest:
         from brittle.cli.targets import open_run_target
         from brittle.studies.representation import nearest_words
 
-        sections.append(nearest_words(run.results(), open_run_target(run, args)))
+        nearest = nearest_words(run.results(), open_run_target(run, args))
+        sections += [] if nearest is None else [nearest]
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
