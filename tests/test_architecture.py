@@ -71,8 +71,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "formatting", "inside", "metrics"),
-        *("moves", "packages", "picture", "pretrained", "ranking", "redaction", "spaces", "text"),
-        *("unpacking", "values", "zoo"),
+        *("moves", "named", "packages", "picture", "pretrained", "ranking", "redaction", "spaces"),
+        *("text", "unpacking", "values", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "metrics"),
@@ -88,7 +88,7 @@ ROOMS: dict[str, set[str]] = {
         ),
         *("targets", "text", "values", "zoo"),
     },
-    "opening": {"errors", "named", "targets", "training", "zoo"},
+    "opening": {"errors", "targets", "training", "zoo"},
     "generators": {"data", "errors", "latent", "named", "targets", "text", "zoo"},
     # What comes out.
     "validity": {

@@ -13,7 +13,7 @@ import pytest
 from brittle import opening
 from brittle.errors import UsageError
 from brittle.opening import as_target
-from brittle.targets.options import Target
+from brittle.targets.options import Target, TargetOptions, stored_options
 from brittle.testing import FakeTarget
 
 
@@ -37,20 +37,21 @@ def test_options_are_keywords_or_a_value() -> None:
     options: dict[str, Any] = {"labels": "a,b", "scores": "single", "mask": "?", "name": "half"}
     for target in (as_target(half, **options), as_target(Target(half, **options))):
         opened: Any = target
-        assert (opened.labels, opened.kind, opened.mask, opened.name) == (
+        assert (opened.labels, opened.name, opened.transport.answers.kind) == (
             ("a", "b"),
-            "single",
-            "?",
             "half",
+            "single",
         )
+        assert opened.transport.reader.mask == "?"
     assert Target.of(Target(half, mask="?"), name="half") == Target(half, mask="?", name="half")
     with pytest.raises(UsageError, match=r"Unknown option of a target 'lables'.*'labels'"):
         as_target(half, lables="a,b")
 
 
 def test_a_run_stores_what_opens_its_target_again() -> None:
-    stored = {"labels": None, "scores": "auto", "answers": "auto", "mask": "?", "timeout": 5}
-    stored |= {"device": "auto", "trust": (), "wanted_mask": "pad", "spec": "hf:some"}
+    stored = {name: getattr(TargetOptions(), name) for name in stored_options()}
+    stored |= {"spec": "hf:some", "mask": "?", "timeout": 5, "wanted_mask": "pad"}
+    assert {"labels", "scores", "answers", "device", "trust"} <= stored.keys()
     target = Target("hf:some", mask="?", timeout=5, wanted_mask="pad", fields=("a", "b"))
     assert target.stored() == stored
     assert Target(print, fields=("a", "b")).as_stored(stored) == target

@@ -48,7 +48,7 @@ from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import match_labels
 from brittle.targets.options import Labels
-from brittle.targets.protocols import OpenTarget, positions_read
+from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -103,7 +103,7 @@ class Job:
         keep: Keep = Keep(),
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
-        own: Sequence[str] = tuple(getattr(target, "labels", ()))
+        own: Sequence[str] = tuple(declared_by(target, "labels"))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
@@ -291,7 +291,7 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
 def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     """Tell if holes should be zero vectors to an attack that masks words, and are not."""
     masks = wanted_mask(attack) is not None and Probe in attack.asks
-    if not masks or getattr(target, "reads_zero_vectors", False):
+    if not masks or declared_by(target, "reads_zero_vectors"):
         return []
     return [
         f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "

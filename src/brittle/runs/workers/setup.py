@@ -14,6 +14,7 @@ from brittle.runs.options import Limits
 from brittle.runs.workers.carrying import ModelFiles
 from brittle.targets.capabilities import helpers_for
 from brittle.targets.options import Target
+from brittle.targets.protocols import declared_by
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def is_asked_by_driver(target: Any) -> bool:
 
     Its limits, its journal and its one program could not be shared otherwise.
     """
-    return bool(getattr(target, "costly", False)) or not getattr(target, "in_process", True)
+    return bool(declared_by(target, "costly")) or not declared_by(target, "in_process")
 
 
 def packed(setup: WorkerSetup) -> bytes:

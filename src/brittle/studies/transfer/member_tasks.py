@@ -21,6 +21,7 @@ from brittle.results import has_adversary
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.transfer.scoring import label_texts
 from brittle.studies.transfer.texts import columns_of, fields_of, unpack_texts
+from brittle.targets.protocols import declared_by
 from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 
@@ -82,7 +83,7 @@ class MemberTasks:
         for name in context.needs:
             succeeded(context, name)
         with self.opened(context, spec) as target:
-            if not getattr(target, "labels", ()):
+            if not declared_by(target, "labels"):
                 raise UsageError(f"The target {spec!r} has no labels. Name a classifier.")
             return {"labels": list(target.labels), "fingerprint": target.fingerprint}
 
