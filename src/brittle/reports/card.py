@@ -11,7 +11,6 @@ from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung, ladder
 from brittle.metrics.proved import robust_to_words
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.escaping import visible
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -39,6 +38,7 @@ from brittle.reports.summary_lines import (
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
 from brittle.validity.readings import Reading
+from brittle.visible import visible
 
 LADDER_HEADS = (
     *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),

@@ -12,7 +12,6 @@ from brittle.formatting import NO_VALUE, number, percent
 from brittle.metrics.grid import Grid
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.escaping import visible
 from brittle.reports.grids import grid_notes, grid_of, grid_row
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
@@ -27,6 +26,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.terminal import note_block
 from brittle.results import Result
+from brittle.visible import visible
 
 
 def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> RenderableType:

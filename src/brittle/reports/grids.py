@@ -8,9 +8,9 @@ from typing import Any
 from brittle.formatting import NO_VALUE, percent, plural
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.summary import Figure
-from brittle.reports.escaping import visible
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval
+from brittle.visible import visible
 
 
 def grid_of(runs: Sequence[StoredRun]) -> Grid:

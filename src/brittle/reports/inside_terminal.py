@@ -17,8 +17,8 @@ from brittle.metrics.inside import (
     relative_change,
 )
 from brittle.metrics.summary import Figure
-from brittle.reports.escaping import visible
 from brittle.reports.inside import compared_rows, edited_words, layer_words
+from brittle.visible import visible
 
 SHADES = "·░▒▓█"
 BAR_WIDTH = 16

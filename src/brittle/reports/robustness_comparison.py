@@ -10,8 +10,8 @@ from rich.text import Text
 
 from brittle.formatting import NO_VALUE
 from brittle.metrics.robustness import TargetRobustness
-from brittle.reports.escaping import visible
 from brittle.reports.robustness import ReportedRobustness
+from brittle.visible import visible
 
 EXPLAINED = (
     "Mean Δz with its interval, then the share of the study's cases in which it is the largest. "

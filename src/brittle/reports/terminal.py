@@ -14,7 +14,6 @@ from brittle.formatting import duration, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.picture import Picture
-from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.kept_items import cost_name, reconstruction, way
@@ -39,6 +38,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result
+from brittle.visible import visible
 
 INDENT = 2
 LONG_TEXT_CHARACTERS = 400
