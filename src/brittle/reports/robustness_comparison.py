@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from brittle.formatting import NO_VALUE
 from brittle.metrics.robustness import TargetRobustness
 from brittle.reports.robustness import ReportedRobustness
-from brittle.visible import visible
+from brittle.reports.table import Column, Table
 
 EXPLAINED = (
     "Mean Δz with its interval, then the share of the study's cases in which it is the largest. "
@@ -19,19 +15,16 @@ EXPLAINED = (
 )
 
 
-def robustness_side_by_side(studies: Sequence[ReportedRobustness]) -> RenderableType:
+def robustness_side_by_side(studies: Sequence[ReportedRobustness]) -> Table:
     """Show the mean Δz of every target in every study, and what each says of accuracy."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("target", overflow="fold")
-    for study in studies:
-        heading = Text.assemble((visible(study.name), "bold"), "\n", visible(study.generator))
-        table.add_column(heading, justify="right", overflow="fold")
-    columns = [{figure.target: figure for figure in study.figures} for study in studies]
-    for target in dict.fromkeys(name for column in columns for name in column):
-        cells = (_cell(column.get(target)) for column in columns)
-        table.add_row(visible(target), *cells)
-    table.add_row("correlation with accuracy", *map(_correlation, studies))
-    return Group(table, Text(EXPLAINED, style="dim"))
+    columns = [Column("target", fold=True)] + [
+        Column(study.name, "right", small=study.generator, fold=True) for study in studies
+    ]
+    figures = [{figure.target: figure for figure in study.figures} for study in studies]
+    targets = dict.fromkeys(name for column in figures for name in column)
+    rows = [[target, *(_cell(column.get(target)) for column in figures)] for target in targets]
+    rows.append(["correlation with accuracy", *map(_correlation, studies)])
+    return Table(columns, rows, notes=(EXPLAINED,))
 
 
 def _cell(figure: TargetRobustness | None) -> str:
