@@ -11,8 +11,8 @@ import pytest
 
 import brittle
 from brittle.spreadsheets import write_csv
+from brittle.studies.export import write_rows
 from brittle.studies.rules.export import write_rows as write_rules
-from brittle.studies.transfer.exporting import write_rows
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1"]
 PLAIN = ["a = b", "", "'=1", " =1", "1-1"]

@@ -14,6 +14,7 @@ from brittle.cli.ensemble_table import ensembles_block
 from brittle.studies.pools import load_pool
 from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
 from brittle.studies.selecting.selecting import Ensemble
+from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner
 from cli.conftest import Brittle
 
@@ -33,17 +34,23 @@ def save_study(path: Path, pool: str) -> TransferStudy:
         for target in names
     }
     before = {name: {f"c{n}": 0 for n in range(TEXTS)} for name in names}
-    study = TransferStudy(
-        *(
-            path.name.removesuffix(".study.json"),
-            "small",
-            "pwws",
-            {"candidates": "careful"},
-            "mr",
-            "test",
-            0,
-        ),
-        *(("neg", "pos"), TEXTS, members, members, winners, before, after, before),
+    study: TransferStudy = study_of(
+        "transfer",
+        path.name.removesuffix(".study.json"),
+        pool="small",
+        attack="pwws",
+        settings={"candidates": "careful"},
+        data="mr",
+        split="test",
+        seed=0,
+        labels=("neg", "pos"),
+        attacked=TEXTS,
+        sources=members,
+        targets=members,
+        winners=winners,
+        before=before,
+        after=after,
+        twin_before=before,
     )
     study.save(path)
     return study

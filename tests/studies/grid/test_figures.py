@@ -22,6 +22,7 @@ from brittle.studies.grid.figures import best_attention, paired_tests, success
 from brittle.studies.grid.showing import reported_grid
 from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 
 HOSTILE = "<b>x</b>"
 
@@ -58,10 +59,23 @@ def study() -> GridStudy:
     cases = tuple(
         GridCase(f"c{n}", "positive", (("text", f"a good {HOSTILE}"),)) for n in range(10)
     )
-    return GridStudy(
-        *("mine", "pool", "mr", "test", 0, 10, True, None, tuple(cells)),
-        {attack: {} for attack in cells},
-        *(members, cases, 40, {"one": 30, "two": 20}, cells),
+    return study_of(
+        "grid",
+        "mine",
+        pool="pool",
+        data="mr",
+        split="test",
+        seed=0,
+        limit=10,
+        all_right=True,
+        budget=None,
+        attacks=tuple(cells),
+        settings={attack: {} for attack in cells},
+        targets=members,
+        cases=cases,
+        scored=40,
+        right={"one": 30, "two": 20},
+        cells=cells,
         failures={"three": f"it died {HOSTILE}"},
         warnings=("careful",),
     )
@@ -157,4 +171,4 @@ def test_a_grid_is_exported_by_cell_and_by_case(study: GridStudy, tmp_path: Path
     assert GridStudy.load(tmp_path / "mine.study.json") == study
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(UsageError, match="is no grid"):
-        GridStudy.load(tmp_path / "other.json")
+        GridStudy.load(tmp_path / "other.json", "grid")

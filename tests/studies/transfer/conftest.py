@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner
 
 MEMBERS = tuple(
@@ -46,9 +47,23 @@ def make_random_study() -> Callable[[int], TransferStudy]:
             for target in names
         }
         del after[names[-1]][names[0]]
-        return TransferStudy(
-            *("four", "file", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 20),
-            *(MEMBERS, MEMBERS, winners, before, after, before),
+        return study_of(
+            "transfer",
+            "four",
+            pool="file",
+            attack="pwws",
+            settings={},
+            data="mr",
+            split="test",
+            seed=0,
+            labels=("neg", "pos"),
+            attacked=20,
+            sources=MEMBERS,
+            targets=MEMBERS,
+            winners=winners,
+            before=before,
+            after=after,
+            twin_before=before,
             failures={names[-1]: "it died"},
         )
 

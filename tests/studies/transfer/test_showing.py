@@ -70,7 +70,7 @@ def test_an_ensemble_is_no_pair_with_its_own_members(make_random_study: MakeStud
     pair = Member("both", f"ensemble:{first.spec},{second.spec}")
     winners = {"both": study.winners[third.name]}
     after = {name: {"both": study.after[name][third.name]} for name in study.after}
-    study = replace(study, sources=(pair,), targets=targets, winners=winners, after=after)
+    study = study.changed(sources=(pair,), targets=targets, winners=winners, after=after)
     reported = reported_study(study, resamples=5)
     rate = reported.matrix.rate[0]
     assert np.isfinite(rate).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
@@ -12,7 +12,7 @@ from brittle.errors import GateFailed, UsageError
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
-    from brittle.cli.studies import Study
+    from brittle.studies.study import Study
 
 MAX_FAILURES_SHOWN = 20
 
@@ -31,10 +31,10 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         _show_study(args, found[0])
@@ -45,28 +45,11 @@ def _show(args: argparse.Namespace) -> None:
     )
 
 
-def _show_study(args: argparse.Namespace, study: Study) -> None:
-    from brittle.reports.robustness import robustness_block
-    from brittle.reports.studies.grid_terminal import grid_block, grid_json
-    from brittle.reports.studies.terminal import study_block, study_json
-    from brittle.studies.grid.showing import reported_grid
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import RobustnessStudy
-    from brittle.studies.transfer.showing import reported_study
+def _show_study(args: argparse.Namespace, study: Study[Any, Any]) -> None:
+    from brittle.studies.study import kind_named
 
-    if isinstance(study, GridStudy):
-        grid = reported_grid(study)
-        console.print_result(args, lambda: grid_json(grid), lambda: grid_block(grid))
-        return
-    if isinstance(study, RobustnessStudy):
-        shown = reported(study)
-        console.print_result(args, study.summary, lambda: robustness_block(shown))
-        return
-    tables = reported_study(study)
-    console.print_result(
-        args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
-    )
+    block = kind_named(study.kind).block
+    console.print_result(args, study.summary, lambda: block(study, texts=args.examples))
 
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +62,8 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         study, path = found
@@ -140,8 +123,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))

@@ -83,12 +83,11 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.selecting.candidates import candidates_of
     from brittle.studies.selecting.selecting import METHODS as EVERY
     from brittle.studies.selecting.selecting import select
-    from brittle.studies.transfer.matrix import transfer_matrix
 
     _check(args)
     study = _study(args)
     held_out = _held_out(args, study)
-    candidates = candidates_of(transfer_matrix(study), held_out)
+    candidates = candidates_of(study.results.matrix(), held_out)
     sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
     methods = EVERY if args.method == ALL else (args.method,)
     ensembles, notes = select(candidates, sizes, methods, args.seed, _names(args.list))
@@ -122,14 +121,14 @@ def _check(args: argparse.Namespace) -> None:
 
 def _study(args: argparse.Namespace) -> TransferStudy:
     """Load the study of a pool, or the one that is named instead of a pool."""
-    from brittle.cli.studies import as_transfer, named_study
+    from brittle.studies.by_name import named_study, of_kind
     from brittle.studies.pools import PREFIX
     from brittle.studies.selecting.finding import find_study
 
     if args.study is None and not args.pool.startswith(PREFIX):
         named = named_study(args.pool, args.runs)
         if named is not None:
-            return as_transfer(named[0])
+            return of_kind(named[0], "transfer")
     return find_study(args.pool, Path(args.runs), args.study)
 
 
@@ -169,7 +168,6 @@ def _attacked(
     from brittle.studies.selecting.attacking import attack_ensembles
     from brittle.studies.selecting.curves import ensemble_curves
     from brittle.studies.transfer.bootstrap import counts_of
-    from brittle.studies.transfer.matrix import transfer_matrix
 
     split = None if args.data else study.split
     columns = {"text": args.text, "label": args.label, "locked": study.locked}
@@ -183,7 +181,7 @@ def _attacked(
             console.tell(f"Left out: {name}. {reason}")
         for warning in attacked.warnings:
             console.tell(f"warning: {warning}")
-    singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
+    singles, matrix = study.results.matrix(), attacked.results.matrix()
     curves = ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
     if args.out is not None:
         write_figures(args.out, study, curves)
