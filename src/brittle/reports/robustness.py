@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from brittle.formatting import plural
 from brittle.metrics.intervals import Interval
 from brittle.metrics.robustness import SignTest, TargetRobustness
-from brittle.reports.escaping import isolate
+from brittle.reports.chart import Drawing
+from brittle.reports.page import isolate
 from brittle.reports.plots import scatter_figure
-from brittle.reports.still_page import still_page
+from brittle.reports.study_page import Part, StudyPage, study_page
+from brittle.reports.table import Column, Table
+from brittle.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,42 +70,34 @@ class ReportedRobustness:
 def robustness_block(shown: ReportedRobustness) -> RenderableType:
     """Build what the terminal shows."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for n, head in enumerate(HEADS):
-        table.add_column(head, justify="right" if n else "left", overflow="fold")
-    for row in shown.rows:
-        table.add_row(*map(Text, row))
     lines = [*shown.facts, *shown.notes]
     end = [Text(""), Text(shown.correlation_line), Text(EXPLAINED, style="dim")]
-    return Group(*(Text(line, style="dim") for line in lines), Text(""), table, *end)
+    above = (Text(visible(line), style="dim") for line in lines)
+    return Group(*above, Text(""), _table(HEADS, shown.rows, "right"), *end)
 
 
 def robustness_page(shown: ReportedRobustness) -> str:
     """Write one page: the table, accuracy against distance, and examples of texts."""
-    facts = "".join(f"<span>{isolate(fact)}</span>" for fact in shown.facts)
-    notes = "".join(f"<li>{isolate(note)}</li>" for note in shown.notes)
-    sections = [
-        f'<p class="facts">{facts}</p>',
-        f'<ul class="notes">{notes}</ul>' if notes else "",
-        f"<section>{_table(HEADS, shown.rows)}"
-        f'<p>{isolate(shown.correlation_line)}</p><p class="small">{isolate(EXPLAINED)}</p>'
-        "</section>",
+    parts = [
+        Part(
+            shows=[_table(HEADS, shown.rows)],
+            lines=[shown.correlation_line],
+            below=isolate(EXPLAINED),
+        )
     ]
     points = [
         (f.accuracy, f.mean) for f in shown.figures if f.accuracy is not None and f.mean is not None
     ]
     if len(points) > 1:
-        figure = scatter_figure({"targets": points}, "accuracy", "mean Δz")
-        sections.append(
-            f'<section><h2>Accuracy and mean Δz</h2><div class="card">{figure}</div></section>'
-        )
+        chart = Drawing(scatter_figure({"targets": points}, "accuracy", "mean Δz"))
+        parts.append(Part("Accuracy and mean Δz", shows=[chart]))
     if shown.examples:
         table = _table(shown.example_heads, shown.examples)
-        sections.append(f"<section><h2>Nearest adversaries</h2>{table}</section>")
-    return still_page(shown.title, [section for section in sections if section])
+        parts.append(Part("Nearest adversaries", shows=[table]))
+    page = StudyPage(shown.title, facts=shown.facts, notes=shown.notes, notes_are="", parts=parts)
+    return study_page(page)
 
 
 def _row(
@@ -125,15 +120,10 @@ def _row(
     )
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{isolate(name)}</th>' for name in heads)
-    body = "".join(
-        f'<tr><th scope="row">{isolate(first)}</th>'
-        + "".join(f"<td>{isolate(cell)}</td>" for cell in rest)
-        + "</tr>"
-        for first, *rest in rows
-    )
-    return (
-        '<div class="card"><div class="scroll"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
-    )
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], align: Literal["left", "right"] = "left"
+) -> Table:
+    first, *rest = heads
+    columns = [Column(first, is_name=True, fold=True)]
+    columns += [Column(head, align, is_name=True, fold=True) for head in rest]
+    return Table(columns, rows)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from brittle.formatting import plural
+from brittle.reports.colours import LIGHT_STOPS, ramp
 from brittle.reports.escaping import escape
-from brittle.reports.studies.colours import LIGHT_STOPS, ramp
-from brittle.reports.studies.heat_map import LEVELS, Groups, Scale, grouped, scale_of
+from brittle.reports.heat_map import LEVELS, Groups, Scale, grouped
+from brittle.reports.studies.heat_map import scale_of
 from brittle.reports.studies.tables import RateMatrix
 
 CELL, SIDE, GAP = 14, 13, 6
@@ -19,7 +20,10 @@ EMPTY = "#e3e0da"
 
 def matrix_figure(matrix: RateMatrix, by: str = "architecture", of_right: bool = False) -> str:
     """Draw the matrix with its models grouped by a class."""
-    rows, columns = grouped(matrix.sources, by), grouped(matrix.targets, by)
+    rows, columns = (
+        grouped([model.classes.get(by, "") for model in models])
+        for models in (matrix.sources, matrix.targets)
+    )
     ys, xs = _offsets(rows, TOP), _offsets(columns, LEFT)
     width, height = max(max(xs.values()) + 60, MIN_WIDTH), max(ys.values()) + CELL + 44
     scale, colours = scale_of(matrix), ramp(LEVELS, LIGHT_STOPS)

@@ -73,7 +73,7 @@ def _success_section(study: ReportedGrid) -> str:
     return (
         '<section><h2>How often each attack breaks each target</h2><p class="lead">Share of the '
         f"attacked cases that are broken, with a 95% interval. {escape(study.about_cases)}.</p>"
-        f"{maps.legend(scale, has_empty, False)}"
+        f"{maps.legend(scale, has_empty, False).__html__()}"
         f'<div class="card"><div class="scroll"><table class="classes grid-table"><thead><tr>'
         f'<td class="corner">attack ↓ target →</td>{_heads(study.targets)}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></div>"

@@ -113,7 +113,7 @@ def _switched(rate: float, rate_of_right: float) -> str:
 def _map_section(matrix: RateMatrix) -> str:
     scale = maps.scale_of(matrix)
     ways = [by for by in WAYS if _has_groups(matrix, by)] or ["architecture"]
-    drawn = "".join(maps.heat_map(matrix, by, scale) for by in ways)
+    drawn = "".join(maps.heat_map(matrix, by, scale).__html__() for by in ways)
     has_empty = not np.isfinite(matrix.rate).all() or not np.isfinite(matrix.rate_of_right).all()
     has_base = bool((matrix.is_base & np.isfinite(matrix.rate)).any())
     grouping = _switch("Grouped by", "by", [(by, WAYS[by]) for by in ways]) if len(ways) > 1 else ""
@@ -125,7 +125,7 @@ def _map_section(matrix: RateMatrix) -> str:
         '<p class="lead">Share of the adversarial texts of a source (row) that a target (column) '
         "gets wrong. Point at a cell, tap it, or move with the arrow keys.</p>"
         f'<div class="switches">{counting}{grouping}</div>'
-        f"{maps.legend(scale, has_empty, has_base)}{drawn}"
+        f"{maps.legend(scale, has_empty, has_base).__html__()}{drawn}"
         '<output id="cell" aria-live="polite" hidden></output>'
         '<p class="small"><span class="all">A text that a target had wrong before the attack '
         'counts as well, as in the paper: its clean error is part of the rate.</span><span class="'

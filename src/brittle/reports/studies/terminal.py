@@ -15,9 +15,9 @@ from rich.text import Text
 
 from brittle.edits import diff_strings
 from brittle.formatting import NO_VALUE, number, plural
+from brittle.reports.colours import LIGHT_STOPS, ink_on, ramp
 from brittle.reports.escaping import visible
 from brittle.reports.excerpts import split_at_edits
-from brittle.reports.studies.colours import LIGHT_STOPS, ink_on, ramp
 from brittle.reports.studies.heat_map import LEVELS, in_percent, means, scale_of
 from brittle.reports.studies.tables import (
     WAYS,
