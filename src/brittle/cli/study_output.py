@@ -23,16 +23,15 @@ def print_made_study(args: argparse.Namespace, study: Study[Any, Any], **options
     """
     from rich.console import Group
 
-    from brittle.studies.study import SUFFIX, kind_named
+    from brittle.studies.study import SUFFIX
 
     file = shown(Path(args.runs) / f"{study.name}{SUFFIX}")
     if args.report:
         study.report(args.report)
-    block = kind_named(study.kind).block
     console.print_result(
         args,
         lambda: {"file": file, **study.summary(**options)},
-        lambda: Group(block(study, **options), f"\nStudy: {file}"),
+        lambda: Group(study.view(**options).block(), f"\nStudy: {file}"),
     )
     if study.failures:
         raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from brittle import files
 from brittle.errors import UsageError, require, unknown
+from brittle.reports.study_view import StudyView
 from brittle.schema import FileName, Malformed, load_json, parse
 from brittle.studies.export import Rows, write_rows
 from brittle.studies.former_studies import FIRST_KIND, in_present_layout
@@ -84,6 +85,10 @@ class Study(Generic[F, R]):
         """Load a study, of one kind if that is named; any other file is an error."""
         return load_study(path, kind)
 
+    def view(self, **options: Any) -> StudyView:
+        """Return what its page and the terminal show: figures, tables, charts and texts."""
+        return kind_named(self.kind).view(self, **options)
+
     def summary(self, **options: Any) -> dict[str, Any]:
         """Return the figures of the study as plain values."""
         return kind_named(self.kind).summary(self, **options)
@@ -98,7 +103,7 @@ class Study(Generic[F, R]):
         """Write the page of the study, one HTML file that needs no network."""
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        files.write_whole(out, kind_named(self.kind).page(self), errors="replace")
+        files.write_whole(out, self.view().html(), errors="replace")
         return out
 
     def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:
@@ -141,8 +146,7 @@ class StudyKind:
     rows: Callable[[Study[Any, Any]], Rows]
     text_rows: Callable[[Study[Any, Any]], Rows]
     summary: Callable[..., dict[str, Any]]
-    block: Callable[..., Any]
-    page: Callable[[Study[Any, Any]], str]
+    view: Callable[..., StudyView]
     compared: Callable[[Sequence[Study[Any, Any]]], tuple[Any, Any]] | None = None
     present: Callable[[Study[Any, Any]], Study[Any, Any]] = lambda study: study
     frame_columns: tuple[str, ...] | None = None

@@ -15,11 +15,8 @@ from rich.console import Console
 from brittle.errors import UsageError
 from brittle.metrics.holm import holm
 from brittle.metrics.intervals import wilson
-from brittle.reports.studies.grid_html import render_grid
-from brittle.reports.studies.grid_terminal import grid_block, grid_json
 from brittle.statuses import Status
 from brittle.studies.grid.figures import best_attention, paired_tests, success
-from brittle.studies.grid.showing import reported_grid
 from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
@@ -139,7 +136,7 @@ def test_holm_against_its_definition() -> None:
 
 
 def test_the_page_shows_all_and_trusts_nobody(study: GridStudy, tmp_path: Path) -> None:
-    page = render_grid(reported_grid(study))
+    page = study.view().html()
     assert HOSTILE not in page and "<script" not in page
     text = re.sub(r"<[^>]+>", " ", page)
     for shown in ("40.0%", "4 of 10", "A*", "asmin-gr", "it died", "careful", "+80.0", "75.0%"):
@@ -151,11 +148,11 @@ def test_the_page_shows_all_and_trusts_nobody(study: GridStudy, tmp_path: Path) 
 def test_the_terminal_and_json(study: GridStudy) -> None:
     console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with console.file:
-        console.print(grid_block(reported_grid(study)))
+        console.print(study.view().block())
     text = console.export_text()
     for shown in ("asmin-gr", "40.0%", "of 10", "Holm over 3 tests", "three: empty, it died"):
         assert shown in text, shown
-    content = json.loads(json.dumps(grid_json(reported_grid(study))))
+    content = json.loads(json.dumps(study.summary()))
     assert len(content["cells"]) == 12 and content["best"]["two"]["attack"] == "asmin-gr"
 
 

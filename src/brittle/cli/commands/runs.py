@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.cli.targets import open_run_target
 from brittle.errors import GateFailed, UsageError
 from brittle.formatting import plural
-
-if TYPE_CHECKING:
-    from brittle.studies.study import Study
 
 MAX_FAILURES_SHOWN = 20
 
@@ -37,19 +33,13 @@ def _show(args: argparse.Namespace) -> None:
     from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
-        _show_study(args, found[0])
+        study = found[0]
+        console.print_result(args, study.summary, lambda: study.view(texts=args.examples).block())
         return
     run = open_run(args.run, args.runs)
     console.print_result(
         args, lambda: summary_json(run), lambda: run_block(run, args.examples, args.all)
     )
-
-
-def _show_study(args: argparse.Namespace, study: Study[Any, Any]) -> None:
-    from brittle.studies.study import kind_named
-
-    block = kind_named(study.kind).block
-    console.print_result(args, study.summary, lambda: block(study, texts=args.examples))
 
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:

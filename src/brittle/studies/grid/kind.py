@@ -7,12 +7,10 @@ from typing import Any
 
 from brittle.attacks.stored_settings import changed_settings
 from brittle.formatting import attack_in_words
-from brittle.reports.studies.grid_html import render_grid
-from brittle.reports.studies.grid_terminal import grid_block, grid_json
 from brittle.studies.grid.exporting import case_rows, cell_rows
 from brittle.studies.grid.row_names import split_row
-from brittle.studies.grid.showing import reported_grid
 from brittle.studies.grid.study import GridFacts, GridResults, GridStudy, check_grid
+from brittle.studies.grid.view import grid_json, grid_view
 from brittle.studies.study import Listed, StudyKind
 
 FIXED = ("seed", "all_right", "budget", "data", "split")
@@ -50,8 +48,7 @@ KIND = StudyKind(
     listed=_listed,
     rows=cell_rows,
     text_rows=case_rows,
-    summary=lambda study: grid_json(reported_grid(study)),
-    block=lambda study, **options: grid_block(reported_grid(study)),
-    page=lambda study: render_grid(reported_grid(study)),
+    summary=grid_json,
+    view=grid_view,
     present=_present,
 )

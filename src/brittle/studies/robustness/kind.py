@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from brittle.reports.robustness import robustness_block, robustness_page
-from brittle.reports.robustness_comparison import robustness_side_by_side
 from brittle.studies.robustness.exporting import case_rows, target_rows
-from brittle.studies.robustness.showing import reported
 from brittle.studies.robustness.study import (
     RobustnessFacts,
     RobustnessResults,
     RobustnessStudy,
     check_robustness,
-    summarize,
 )
+from brittle.studies.robustness.view import robustness_json, robustness_view, side_by_side
 from brittle.studies.study import Listed, StudyKind
 
 
@@ -24,7 +21,7 @@ def _listed(study: RobustnessStudy) -> Listed:
 
 
 def _compared(studies: Sequence[RobustnessStudy]) -> tuple[Any, Any]:
-    return list(map(summarize, studies)), robustness_side_by_side(list(map(reported, studies)))
+    return list(map(robustness_json, studies)), side_by_side(studies)
 
 
 KIND = StudyKind(
@@ -40,8 +37,7 @@ KIND = StudyKind(
     listed=_listed,
     rows=target_rows,
     text_rows=case_rows,
-    summary=summarize,
-    block=lambda study, **options: robustness_block(reported(study)),
-    page=lambda study: robustness_page(reported(study)),
+    summary=robustness_json,
+    view=robustness_view,
     compared=_compared,
 )

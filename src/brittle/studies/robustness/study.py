@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict
 
@@ -80,28 +80,6 @@ class RobustnessResults:
 
 
 RobustnessStudy = Study[RobustnessFacts, RobustnessResults]
-
-
-def summarize(study: RobustnessStudy) -> dict[str, Any]:
-    """Return the figures of a study as plain values."""
-    results = study.results
-    tests = {test.first: test for test in results.sign_tests}
-    return {
-        "study": study.name,
-        "generator": study.facts.generator,
-        "cases": len(results.cases),
-        "decoded": sum(case.decoded for case in results.cases),
-        "targets": [
-            asdict(figure)
-            | {"lost": results.lost(figure.target)}
-            | {"sign_test": asdict(tests[figure.target]) if figure.target in tests else None}
-            for figure in results.figures
-        ],
-        "correlation": results.correlation,
-        "scored": results.scored,
-        "left_out": dict(results.left_out),
-        "failures": dict(study.failures),
-    }
 
 
 class _Settings(TypedDict):

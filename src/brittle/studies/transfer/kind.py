@@ -7,18 +7,22 @@ from typing import Any
 
 from brittle.attacks.stored_settings import changed_settings
 from brittle.formatting import attack_in_words
-from brittle.reports.studies.comparison import studies_block, studies_json
-from brittle.reports.studies.html import render_study
-from brittle.reports.studies.terminal import study_block, study_json
+from brittle.reports.study_view import StudyView
 from brittle.studies.study import Listed, StudyKind
 from brittle.studies.transfer.bootstrap import RESAMPLES
 from brittle.studies.transfer.exporting import cell_rows, text_rows
-from brittle.studies.transfer.showing import reported_study
+from brittle.studies.transfer.showing import figures_of
 from brittle.studies.transfer.study import (
     TransferFacts,
     TransferResults,
     TransferStudy,
     check_transfer,
+)
+from brittle.studies.transfer.view import (
+    compared_json,
+    compared_table,
+    transfer_json,
+    transfer_view,
 )
 
 FIXED = ("attack", "settings", "seed", "data", "split", "locked")
@@ -41,13 +45,17 @@ def _listed(study: TransferStudy) -> Listed:
     return Listed(attack, texts, len(results.targets), len(results.sources))
 
 
-def _block(study: TransferStudy, texts: int = 5, resamples: int = RESAMPLES) -> Any:
-    return study_block(reported_study(study, resamples), texts)
+def _view(study: TransferStudy, texts: int = 5, resamples: int = RESAMPLES) -> StudyView:
+    return transfer_view(figures_of(study, resamples), texts)
+
+
+def _summary(study: TransferStudy, resamples: int = RESAMPLES) -> dict[str, Any]:
+    return transfer_json(figures_of(study, resamples))
 
 
 def _compared(studies: Sequence[TransferStudy]) -> tuple[Any, Any]:
-    tables = list(map(reported_study, studies))
-    return studies_json(tables), studies_block(tables)
+    figures = list(map(figures_of, studies))
+    return compared_json(figures), compared_table(figures)
 
 
 KIND = StudyKind(
@@ -63,9 +71,8 @@ KIND = StudyKind(
     listed=_listed,
     rows=cell_rows,
     text_rows=text_rows,
-    summary=lambda study, resamples=RESAMPLES: study_json(reported_study(study, resamples)),
-    block=_block,
-    page=lambda study: render_study(reported_study(study)),
+    summary=_summary,
+    view=_view,
     compared=_compared,
     frame_columns=("source", "target", "rate", "rate_of_right", "count"),
     present=lambda study: study.changed(settings=changed_settings(study.attack, study.settings)),
