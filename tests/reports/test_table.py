@@ -47,7 +47,7 @@ def test_on_a_page() -> None:
     assert '<th scope="col" class="n">share</th>' in page
     assert '<th scope="row"><bdi>=pwws</bdi></th>' in page
     assert '<td class="n a3"><b>50.0%</b><small>0.1–0.9</small><small>8 of 8</small></td>' in page
-    assert '<tr class="attack"> <th colspan="3" scope="rowgroup"><bdi>none</bdi></th>' in page
+    assert '<tr class="attack"><th colspan="3" scope="rowgroup"><bdi>none</bdi></th>' in page
     assert '<tr class="differs">' in page and '<td class="ae" title="&lt;script&gt;' in page
     assert "<script" not in page and "\x1b" not in page and "\u202e" not in page
 

@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
+Caption = tuple[str, ...]
+"""The words of a caption; every second part is in bold."""
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn chart; `caption` says what it shows."""
+    """A drawn chart; its caption says what it shows."""
 
     svg: str
-    caption: str = ""
+    caption: Caption = ()
     shown_as: ClassVar = "chart"
 
     def __html__(self) -> Markup:

@@ -1,6 +1,6 @@
-"""One heat map: values in coloured cells, as a table of a page or as an SVG.
+"""Heat maps: values in coloured cells, as a table of a page (`HeatMap`), or drawn (`ShadedMap`).
 
-On a page the colour of a cell is a class, `a0` to `a47`, whose colours for light and dark screens
+In a table the colour of a cell is a class, `a0` to `a47`, whose colours for light and dark screens
 stand in the style sheet (`colour_rules`). A map of two measures has a second class, `b0` to `b47`,
 and a switch of the page shows one of them. The map is read without a script.
 """
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from brittle.reports.axes import CHARACTER_WIDTH as NARROW_CHARACTER
 from brittle.reports.colours import DARK_STOPS, LIGHT_STOPS, ink_on, ramp
+from brittle.reports.escaping import escape
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -169,3 +171,158 @@ class Legend:
         from brittle.reports.page import fragment
 
         return fragment("legend.html.jinja", legend=self)
+
+
+STEPS = 10
+"""How many shades a drawn map has."""
+SLOPE = 0.71  # the height of a letter of a heading, which is turned by 45°
+TURNED = "rotate(-45)"
+BOLD = 1.1  # how much wider bold letters are
+
+
+@dataclass(frozen=True)
+class CellSize:
+    """The size of a drawn cell in pixels, the gap between two, and how long a name may be."""
+
+    width: int
+    height: int
+    gap: int
+    max_characters: int
+
+    @property
+    def inner(self) -> str:
+        """The size of its colour."""
+        return f'width="{self.width - self.gap}" height="{self.height - self.gap}"'
+
+
+WITH_NUMBERS = CellSize(40, 22, 2, 28)
+WITHOUT_NUMBERS = CellSize(20, 20, 1, 14)
+
+
+@dataclass(frozen=True)
+class ShadedMap:
+    """Values as shades of red, or of blue where they are negative; None is an empty cell.
+
+    The strongest value has the full colour. A map with numbers fills the page; one without keeps
+    its size, and its marked rows and columns have a frame. `hints` are what cells say on hover.
+    """
+
+    rows: Sequence[tuple[str, Sequence[float | None]]]
+    columns: Sequence[str]
+    hints: Sequence[Sequence[str]]
+    about: str
+    title: str = ""
+    has_numbers: bool = True
+    highest: float = 0.0
+    marked_rows: Collection[int] = ()
+    marked_columns: Collection[int] = ()
+    shown_as: ClassVar = "map"
+
+    def __html__(self) -> Markup:
+        from markupsafe import Markup
+
+        return Markup(self.svg())
+
+    @property
+    def size(self) -> CellSize:
+        """The size of its cells."""
+        return WITH_NUMBERS if self.has_numbers else WITHOUT_NUMBERS
+
+    def svg(self) -> str:
+        """Draw the map; `standalone_svg` makes a file of it."""
+        size = self.size
+        heads = [cut_name(name, size.max_characters) for name in self.columns]
+        names = [cut_name(name, size.max_characters) for name, _ in self.rows]
+        wide = BOLD if self.marked_rows else 1.0
+        left = round(16 + wide * NARROW_CHARACTER * max(map(len, names), default=0))
+        rise = SLOPE * NARROW_CHARACTER
+        top = round(30 + (20 if self.title else 0) + rise * max(map(len, heads), default=0))
+        overhang = round(rise * len(heads[-1])) if heads else 0
+        width = left + size.width * len(heads) + overhang + 8
+        height = top + size.height * len(names) + 8
+        fixed = "" if self.has_numbers else f' width="{width}" height="{height}"'
+        parts = [
+            f'<svg class="{"plot" if self.has_numbers else "map"}" viewBox="0 0 {width} {height}"'
+            f'{fixed} role="img" aria-label="{escape(self.about)}">'
+        ]
+        if self.title:
+            parts.append(f'<text class="heading" x="8" y="20">{escape(self.title)}</text>')
+        for n, head in enumerate(heads):
+            place = f"translate({left + size.width * (n + 0.5):.0f} {top - 6}) {TURNED}"
+            bold = _bold(n in self.marked_columns)
+            parts.append(f'<text{bold} transform="{place}">{escape(head)}</text>')
+        for n, name in enumerate(names):
+            y = top + size.height * n
+            bold = _bold(n in self.marked_rows)
+            parts.append(
+                f'<text{bold} x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>'
+            )
+            parts += self._cells(n, left, y)
+        return "".join([*parts, *self._frames(left, top), "</svg>"])
+
+    def _cells(self, row: int, left: int, y: int) -> list[str]:
+        size, (_, values) = self.size, self.rows[row]
+        highest = self.highest or max_strength(self.rows)
+        parts = []
+        for n, value in enumerate(values):
+            x = left + size.width * n
+            place = (
+                f'x="{x}" y="{y}" width="{size.width - size.gap}" height="{size.height - size.gap}"'
+            )
+            hint = f"<title>{escape(self.hints[row][n])}</title>"
+            if value is None:
+                parts.append(f'<rect class="track" {place}>{hint}</rect>')
+                continue
+            tone = "fill" if value >= 0 else "fill tone-0"
+            if not self.has_numbers:
+                share = abs(value) / highest if highest else 0.0
+                parts.append(
+                    f'<rect class="{tone}" fill-opacity="{share:.2f}" {place}>{hint}</rect>'
+                )
+                continue
+            opacity = 0.7 * shade(value, highest) / STEPS
+            parts.append(
+                f'<rect class="{tone}" fill-opacity="{opacity:.2f}" {place}>{hint}</rect>'
+                f'<text x="{x + size.width / 2 - 1:.0f}" y="{y + 15}" text-anchor="middle">'
+                f"{two_digits(value)}</text>"
+            )
+        return parts
+
+    def _frames(self, left: int, top: int) -> list[str]:
+        size = self.size
+        tall, wide = size.height * len(self.rows), size.width * len(self.columns)
+        places = [
+            f'x="{left + size.width * n}" y="{top}" width="{size.width - size.gap}" height="{tall}"'
+            for n in self.marked_columns
+        ]
+        places += [
+            f'x="{left}" y="{top + size.height * n}" width="{wide}" '
+            f'height="{size.height - size.gap}"'
+            for n in self.marked_rows
+        ]
+        return [f'<rect class="frame" {place}/>' for place in places]
+
+
+def max_strength(rows: Sequence[tuple[str, Sequence[float | None]]]) -> float:
+    """Return the strongest value of a map, without its sign."""
+    values = [abs(value) for _, row in rows for value in row if value is not None]
+    return max(values, default=0.0)
+
+
+def shade(value: float, highest: float) -> int:
+    """Return how strong a value is, in tenths of the strongest."""
+    return round(STEPS * abs(value) / highest) if highest else 0
+
+
+def two_digits(value: float) -> str:
+    """Format a value as a cell shows it, without a minus before 0.00."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def cut_name(name: str, max_characters: int) -> str:
+    """Cut a name that is too long for its place."""
+    return name if len(name) <= max_characters else name[: max_characters - 1] + "…"
+
+
+def _bold(is_marked: bool) -> str:
+    return ' class="heading"' if is_marked else ""

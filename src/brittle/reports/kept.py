@@ -9,6 +9,7 @@ from typing import Any
 from brittle.formatting import number, percent
 from brittle.metrics.kept import SHOWN, KeptCurve, success_by_kept
 from brittle.reports.axes import PERCENT_TICKS, WIDTH, Level, PlotArea, band_path, draw
+from brittle.reports.chart import Caption
 from brittle.reports.hover import hover_zones
 from brittle.results import Result, Step
 
@@ -71,11 +72,11 @@ def kept_figure(curve: KeptCurve, title: str = "", *, width: int = WIDTH) -> str
     return draw(area, description, ticks, PERCENT_TICKS, body)
 
 
-def kept_caption(curve: KeptCurve) -> str:
+def kept_caption(curve: KeptCurve) -> Caption:
     """Write the success at one value of a measure."""
     value = max(curve.known, SHOWN[curve.measure][1])
     share = percent(curve.figure(value).value)
-    return f"<b>{share}</b> broken with a {curve.measure} of at least <b>{value:g}</b>"
+    return "", share, f" broken with a {curve.measure} of at least ", f"{value:g}"
 
 
 def _log(value: float) -> float:

@@ -108,6 +108,13 @@ def fragment(template: str, **values: Any) -> Markup:
     return Markup(environment().get_template(template).render(values))
 
 
+def draw_part(macro: str, *values: Any) -> Markup:
+    """Draw a macro of a template, such as `bars.bar`."""
+    file, _, name = macro.rpartition(".")
+    drawn: Markup = getattr(environment().get_template(f"{file}.html.jinja").module, name)(*values)
+    return drawn
+
+
 @cache
 def environment() -> Environment:
     """Build what renders templates: every value is escaped, and none may be missing."""

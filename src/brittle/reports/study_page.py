@@ -22,7 +22,8 @@ class Part:
     """A section: what it shows below its heading.
 
     `shows` are tables, charts, heat maps, marked texts, or anything with `__html__`; `css` are the
-    classes of what holds them. `lines` are paragraphs, `below` is small print.
+    classes of what holds them, `scroll` those of what holds a wide table. `lines` are paragraphs,
+    `below` is small print.
     """
 
     heading: str = ""
@@ -31,6 +32,7 @@ class Part:
     lines: Sequence[str] = ()
     below: Any = ""
     css: str = ""
+    scroll: str = ""
     anchor: str = ""
 
 
