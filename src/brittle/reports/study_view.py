@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plain:
-    """A line of the terminal that is no small print."""
+    """A line of the terminal that is no small print; one to be copied does not wrap."""
 
     text: str
+    wraps: bool = True
 
 
 @dataclass(frozen=True)
 class StudyView:
     """The page of a study, and what the terminal shows: tables, texts, and lines of small print.
 
-    `about` stands in the terminal behind the name, and the notes of the page at the end; without
-    it, facts and notes stand before all else. `template`, `style` and `script` are those of the
+    Where there is something `about` the study, it stands in the terminal behind its name, and the
+    notes of the page stand at the end. `template`, `style` and `script` are those of the
     page, if it needs its own.
     """
 
@@ -37,6 +38,30 @@ class StudyView:
     template: str = "study.html.jinja"
     style: str = ""
     script: str = ""
+
+    @property
+    def headline(self) -> Sequence[tuple[str, Any, str]]:
+        """The figures that come first: name, value, and what it is over."""
+        return self.page.headline
+
+    @property
+    def tables(self) -> list[Any]:
+        """The tables of the page."""
+        return self._shown_as("table")
+
+    @property
+    def charts(self) -> list[Any]:
+        """The charts of the page."""
+        return self._shown_as("chart")
+
+    @property
+    def texts(self) -> list[Any]:
+        """The texts of the page, before and after an attack."""
+        return self._shown_as("text")
+
+    def _shown_as(self, kind: str) -> list[Any]:
+        items = [item for part in self.page.parts for item in part.shows]
+        return [item for item in items if getattr(item, "shown_as", "") == kind]
 
     def html(self) -> str:
         """Render the page: one file that needs no network."""
@@ -49,14 +74,12 @@ class StudyView:
 
         from brittle.reports.terminal import note_block
 
-        notes = list(map(in_words, self.page.notes))
         shown = [_shown(item) for item in self.terminal]
         if not self.about:
-            above = [Text(visible(str(line)), style="dim") for line in (*self.page.facts, *notes)]
-            return Group(*above, "", *shown)
+            return Group(*shown)
         name = (visible(self.page.title), "bold")
         title = Text.assemble(name, "  ", (visible(self.about), "dim"))
-        return Group(title, "", *shown, *map(note_block, notes))
+        return Group(title, "", *shown, *map(note_block, map(in_words, self.page.notes)))
 
 
 def in_words(note: Note) -> str:
@@ -70,7 +93,8 @@ def _shown(item: Any) -> RenderableType:
     if isinstance(item, str):
         return Text(visible(item), style="dim")
     if isinstance(item, Plain):
-        return Text(visible(item.text))
+        text = visible(item.text)
+        return Text(text) if item.wraps else Text(text, no_wrap=True, overflow="ignore")
     return text_block(item) if isinstance(item, MarkedText) else item
 
 

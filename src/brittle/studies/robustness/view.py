@@ -34,8 +34,9 @@ MAX_EXAMPLES = 20
 def robustness_view(study: RobustnessStudy, **options: Any) -> StudyView:
     """Return what the page of a study shows, and the terminal."""
     correlation = _correlation_line(study)
-    terminal = [_targets_table(study, "right"), "", Plain(correlation), EXPLAINED]
-    return StudyView(_page(study, correlation), terminal)
+    above = [*_facts(study), *_notes(study), ""]
+    figures = [_targets_table(study, "right"), "", Plain(correlation), EXPLAINED]
+    return StudyView(_page(study, correlation), [*above, *figures])
 
 
 def _page(study: RobustnessStudy, correlation: str) -> StudyPage:
