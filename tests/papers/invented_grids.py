@@ -14,6 +14,7 @@ from brittle.metrics.samples import sample_results
 from brittle.results import Result
 from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task, build_context
 from brittle_papers.attention import plan, stages
 from brittle_papers.attention.results import AttentionResults
@@ -46,8 +47,24 @@ def study(task: str, rate: Rate) -> GridStudy:
         for row in rows
     }
     members = tuple(Member(name, name) for name in names)
-    about = (task, "paper", "data", "test", 0, CASES, True, None, rows, {}, members, cases)
-    return GridStudy(*about, CASES, {}, cells)
+    return study_of(
+        "grid",
+        task,
+        pool="paper",
+        data="data",
+        split="test",
+        seed=0,
+        limit=CASES,
+        all_right=True,
+        budget=None,
+        attacks=rows,
+        settings={},
+        targets=members,
+        cases=cases,
+        scored=CASES,
+        right={},
+        cells=cells,
+    )
 
 
 def results(rate: Rate, tasks: tuple[str, ...] = plan.CLASSIFIED) -> AttentionResults:

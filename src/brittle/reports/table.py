@@ -106,11 +106,12 @@ class Row:
 class Table:
     """Columns and rows, with a title above and notes below.
 
-    A row is a `Row` or its cells, a cell is a `Cell` or its value. `css` are the classes on a page;
-    with `corner`, the first heading names rows and columns, and is not a heading there. In the
-    terminal, everything is moved right by `indent`. With `keeps_words`, lines break between words
-    only, so that names can be copied; where the terminal is too narrow for that, a row is its first
-    cell on a line, and the others below it. `gap` is that between two columns.
+    A row is a `Row` or its cells, a cell is a `Cell` or its value. `css` are the classes on a page,
+    `card` those of the card around it; with `corner`, the first heading names rows and columns, and
+    is not a heading there. In the terminal, everything is moved right by `indent`. With
+    `keeps_words`, lines break between words only, so that names can be copied; where the terminal
+    is too narrow for that, a row is its first cell on a line, and the others below it. `gap` is
+    that between two columns.
     """
 
     columns: Sequence[Column]
@@ -118,6 +119,7 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
     css: str = ""
+    card: str = ""
     corner: bool = False
     has_head: bool = True
     indent: int = 0

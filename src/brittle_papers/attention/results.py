@@ -33,7 +33,7 @@ def counted(study: GridStudy) -> GridStudy:
         }
         for attack, by_target in study.cells.items()
     }
-    return replace(study, cells=cells)
+    return study.changed(cells=cells)
 
 
 def _held(row: CellRow) -> CellRow:
@@ -87,7 +87,7 @@ class AttentionResults(PaperResults):
 
     def cell(self, task: str, attack: str, target: str) -> Cell | None:
         """Return a cell of a grid; None if the attack asks for what the target does not offer."""
-        return self.studies[task].cells[attack].get(target)
+        return self.studies[task].results.cells[attack].get(target)
 
     def success_of(self, task: str, attack: str, target: str) -> Figure | None:
         """Compute the success of an attack; of RANDOM, the mean success of a draw."""
@@ -96,7 +96,7 @@ class AttentionResults(PaperResults):
 
     def best_attention(self, task: str, target: str) -> tuple[str, Figure] | None:
         """Return the best of the four attention attacks on a target (the paper's A*)."""
-        four = replace(self.studies[task], attacks=plan.BY_ATTENTION)
+        four = self.studies[task].changed(attacks=plan.BY_ATTENTION)
         return best_attention(four, target)
 
     def between_targets(self, task: str, attack: str, a: str, b: str) -> Difference | None:

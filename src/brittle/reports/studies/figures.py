@@ -9,7 +9,7 @@ from brittle.reports.colours import LIGHT_STOPS, ramp
 from brittle.reports.escaping import escape
 from brittle.reports.heat_map import LEVELS, Groups, Scale, grouped
 from brittle.reports.studies.heat_map import scale_of
-from brittle.reports.studies.tables import RateMatrix
+from brittle.reports.studies.rate_matrix import RateMatrix
 
 CELL, SIDE, GAP = 14, 13, 6
 LEFT, TOP = 176, 176

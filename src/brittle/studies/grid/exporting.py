@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from brittle.studies.grid.figures import mean_queries, success
 from brittle.studies.grid.study import GridStudy
-from brittle.studies.transfer.exporting import write_rows
 from brittle.text import Text
-
-
-def export_grid(
-    study: GridStudy, path: str | Path, texts: bool = False, exact: bool = False
-) -> Path:
-    """Write the cells of a grid, or the cases of all cells, as .csv, .jsonl or .parquet."""
-    return write_rows(case_rows(study) if texts else cell_rows(study), path, exact)
 
 
 def cell_rows(study: GridStudy) -> list[dict[str, Any]]:

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from brittle.studies.robustness.study import RobustnessStudy
-from brittle.studies.transfer.exporting import write_rows
-
-
-def export_robustness(
-    study: RobustnessStudy, path: str | Path, texts: bool = False, exact: bool = False
-) -> Path:
-    """Write the targets of a study, or the cases of all targets, as .csv, .jsonl or .parquet."""
-    return write_rows(case_rows(study) if texts else target_rows(study), path, exact)
 
 
 def target_rows(study: RobustnessStudy) -> list[dict[str, Any]]:

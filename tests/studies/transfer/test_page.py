@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from brittle.reports.studies.html import render_study
-from brittle.reports.studies.tables import ClassTable, FoolingText, Model, RateMatrix, ReportedStudy
+from brittle.reports.studies.rate_matrix import Model, RateMatrix
+from brittle.studies.transfer.showing import ClassRates, FoolingText, TransferFigures
+from brittle.studies.transfer.view import transfer_view
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> </style><!-- &amp; \x00 😀 שלום"
 TAGS = {
@@ -19,7 +20,7 @@ TAGS = {
     *("svg", "rect", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "details"),
     *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins"),
 }
-MakeStudy = Callable[..., ReportedStudy]
+MakeFigures = Callable[..., TransferFigures]
 
 
 class Page(HTMLParser):
@@ -62,26 +63,26 @@ class Page(HTMLParser):
             self.tables[self._table][-1][-1] += data
 
 
-def page_of(study: ReportedStudy) -> Page:
-    page = render_study(study)
+def page_of(study: TransferFigures) -> Page:
+    page = transfer_view(study).html()
     page.encode("utf-8")
     return Page(page)
 
 
-def test_nothing_in_the_data_becomes_markup(make_study: MakeStudy) -> None:
+def test_nothing_in_the_data_becomes_markup(make_figures: MakeFigures) -> None:
     models = tuple(Model(f"{EVIL}{n}", {"architecture": f"{EVIL}{n % 2}"}) for n in range(3))
-    plain = make_study().matrix
+    plain = make_figures().matrix
     matrix = replace(plain, sources=models, targets=models)
     mean = np.array([[0.3]])
     text = FoolingText(
         EVIL, EVIL, EVIL, ((EVIL, EVIL), ("b", "c")), ((EVIL, "x" + EVIL), ("b", EVIL)), 1, 3
     )
-    hostile = make_study(
+    hostile = make_figures(
         name=EVIL,
         facts=dict.fromkeys(("pool", "attack", "data", EVIL), EVIL),
         matrix=matrix,
-        classes=[ClassTable(EVIL, (EVIL,), (EVIL,), mean, mean)],
-        factors=[replace(make_study().factors[0], factor=EVIL)],
+        classes=[ClassRates(EVIL, (EVIL,), (EVIL,), mean, mean)],
+        factors=[replace(make_figures().factors[0], factor=EVIL)],
         texts=[text],
         failures={EVIL: EVIL},
         warnings=[EVIL],
@@ -93,8 +94,8 @@ def test_nothing_in_the_data_becomes_markup(make_study: MakeStudy) -> None:
     assert "\x00" not in page.words
 
 
-def test_only_the_page_s_own_script_and_style_may_run(make_study: MakeStudy) -> None:
-    page = page_of(make_study())
+def test_only_the_page_s_own_script_and_style_may_run(make_figures: MakeFigures) -> None:
+    page = page_of(make_figures())
     (policy,) = [v for _, n, v in page.attributes if n == "content" and "default-src" in v]
     for name, code in page.code.items():
         digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
@@ -105,8 +106,8 @@ def test_only_the_page_s_own_script_and_style_may_run(make_study: MakeStudy) -> 
         assert risk not in page.code["script"]
 
 
-def test_every_value_is_in_a_table(make_study: MakeStudy) -> None:
-    tables = page_of(make_study()).tables
+def test_every_value_is_in_a_table(make_figures: MakeFigures) -> None:
+    tables = page_of(make_figures()).tables
     assert tables["all-values"] == [
         ["source", "texts", "LSTM-a", "CNN-b", "LSTM-c"],
         ["LSTM-a", "500", "81.0", "34.5", "50.0"],
@@ -118,14 +119,14 @@ def test_every_value_is_in_a_table(make_study: MakeStudy) -> None:
         ["20.0", "65.0", "–"],
         ["35.0", "–", "60.0"],
     ]
-    counts = re.findall(r"data-n=(\d+)", render_study(make_study()))
+    counts = re.findall(r"data-n=(\d+)", transfer_view(make_figures()).html())
     assert counts == [str(n) for n in range(100, 109)]
 
 
 def test_the_map_is_grouped_and_its_cells_are_coloured_by_their_values(
-    make_study: MakeStudy,
+    make_figures: MakeFigures,
 ) -> None:
-    page = render_study(make_study())
+    page = transfer_view(make_figures()).html()
     drawn = page.split('class="frame by-architecture"')[1].split("</table>")[0]
     # LSTM-c stands beside LSTM-a; positions in the tables are kept.
     assert 'data-rows="0 2 1" data-columns="0 2 1"' in drawn
@@ -138,25 +139,27 @@ def test_the_map_is_grouped_and_its_cells_are_coloured_by_their_values(
     assert [n for n, cell in enumerate(cells) if "g" in cell[2]] == [0, 2, 3, 5, 6, 8]
 
 
-def test_the_name_of_a_narrow_group_is_turned(make_study: MakeStudy) -> None:
-    assert " narrow" not in render_study(make_study()).split("<main>")[1]
-    matrix = make_study().matrix
+def test_the_name_of_a_narrow_group_is_turned(make_figures: MakeFigures) -> None:
+    assert " narrow" not in transfer_view(make_figures()).html().split("<main>")[1]
+    matrix = make_figures().matrix
     wide = replace(matrix.targets[0], classes={"architecture": "x" * 9})
     models = (wide, *matrix.targets[1:])
-    page = render_study(make_study(matrix=replace(matrix, sources=models, targets=models)))
+    page = transfer_view(
+        make_figures(matrix=replace(matrix, sources=models, targets=models))
+    ).html()
     assert page.count("g narrow") == 1
 
 
-def test_the_page_explains_empty_cells_only_where_there_are_some(make_study: MakeStudy) -> None:
-    assert "empty: nothing to measure" in page_of(make_study()).words
-    full = replace(make_study().matrix, rate=np.full((3, 3), 0.5), rate_of_right=np.ones((3, 3)))
-    words = page_of(make_study(matrix=full)).words
+def test_the_page_explains_empty_cells_only_where_there_are_some(make_figures: MakeFigures) -> None:
+    assert "empty: nothing to measure" in page_of(make_figures()).words
+    full = replace(make_figures().matrix, rate=np.full((3, 3), 0.5), rate_of_right=np.ones((3, 3)))
+    words = page_of(make_figures(matrix=full)).words
     assert "empty: nothing to measure" not in words
     assert "base rate: the same model" in words
 
 
-def test_tables_notes_and_texts_are_on_the_page(make_study: MakeStudy) -> None:
-    words = page_of(make_study()).words
+def test_tables_notes_and_texts_are_on_the_page(make_figures: MakeFigures) -> None:
+    words = page_of(make_figures()).words
     for text in (
         "CNN-b has empty cells: the file is damaged",
         "412 winners of 500 asked for.",
@@ -175,14 +178,14 @@ def test_tables_notes_and_texts_are_on_the_page(make_study: MakeStudy) -> None:
         assert text in words
 
 
-def test_an_empty_study_is_a_page(make_study: MakeStudy) -> None:
+def test_an_empty_study_is_a_page(make_figures: MakeFigures) -> None:
     nothing = np.full((3, 3), np.nan)
-    matrix = replace(make_study().matrix, rate=nothing, rate_of_right=nothing)
-    study = make_study(matrix=matrix, classes=[], factors=[], texts=[], fooling_all=0)
+    matrix = replace(make_figures().matrix, rate=nothing, rate_of_right=nothing)
+    study = make_figures(matrix=matrix, classes=[], factors=[], texts=[], fooling_all=0)
     assert set(page_of(study).tables["all-values"][1][2:]) == {"–"}
 
 
-def test_sixty_three_models_fit_in_one_and_a_half_megabytes(make_study: MakeStudy) -> None:
+def test_sixty_three_models_fit_in_one_and_a_half_megabytes(make_figures: MakeFigures) -> None:
     models = tuple(
         Model(f"BiLSTM-W-fastText-{n}", {"architecture": f"A{n // 20}", "reads": f"R{n % 7}"})
         for n in range(63)
@@ -191,7 +194,7 @@ def test_sixty_three_models_fit_in_one_and_a_half_megabytes(make_study: MakeStud
     rate, of_right = rng.random((2, 63, 63))
     right = rng.integers(0, 500, (63, 63))
     matrix = RateMatrix(models, models, rate, of_right, np.full(63, 500), right)
-    page = render_study(make_study(matrix=matrix))
+    page = transfer_view(make_figures(matrix=matrix)).html()
     assert len(page.encode()) < 600_000
     assert "numbered" not in page.split("<main>")[1]
     values = Page(page).tables["all-values"]

@@ -1,29 +1,18 @@
-"""Studies in the folder of the runs, by name."""
+"""Stored studies by name, as commands take them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.run import list_runs
-from brittle.studies.study_format import SUFFIX, stored_kind
+from brittle.studies.pools import named_pool
+from brittle.studies.study import SUFFIX, Study, kind_named, load_study
 
-if TYPE_CHECKING:
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.robustness.study import RobustnessStudy
-    from brittle.studies.transfer.study import TransferStudy
-
-    Study = TransferStudy | GridStudy | RobustnessStudy
-
-CLASSES = {
-    "transfer": ("brittle.studies.transfer.study", "TransferStudy"),
-    "grid": ("brittle.studies.grid.study", "GridStudy"),
-    "robustness": ("brittle.studies.robustness.study", "RobustnessStudy"),
-}
-"""The module and the class of a study, by the kind that its file names."""
+COMPARED = "transfer"
+"""The kind that studies to compare need, if they are not all of another one that is compared."""
 
 
 def list_studies(folder: str | Path) -> list[Path]:
@@ -34,7 +23,7 @@ def list_studies(folder: str | Path) -> list[Path]:
 
 def readable_studies(
     folder: str | Path, report: Callable[[str], None]
-) -> Iterator[tuple[str, Study]]:
+) -> Iterator[tuple[str, Study[Any, Any]]]:
     """Load the studies of a folder by their names; files that cannot be read are reported."""
     for path in list_studies(folder):
         try:
@@ -70,35 +59,41 @@ def find_study(name: str, folder: str | Path) -> Path | None:
     return hits[0]
 
 
-def load_study(path: Path) -> Study:
-    """Load a study of any kind; its file says which it is."""
-    kind = stored_kind(path)
-    if kind not in CLASSES:
-        raise unknown("kind of study", kind, CLASSES, f"({path})")
-    module, name = CLASSES[kind]
-    study: Study = getattr(import_module(module), name).load(path)
-    return study
-
-
-def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
+def named_study(name: str, folder: str | Path) -> tuple[Study[Any, Any], Path] | None:
     """Load a study by its name, with its path; None if the name is no study's."""
     path = find_study(name, folder)
     return None if path is None else (load_study(path), path)
 
 
-def as_transfer(study: Study) -> TransferStudy:
-    """Return a transfer study as it is; any other study is an error."""
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.transfer.study import TransferStudy
-
-    if isinstance(study, TransferStudy):
+def of_kind(study: Study[Any, Any], kind: str) -> Study[Any, Any]:
+    """Return a study of a kind as it is; any other study is an error."""
+    if study.kind == kind:
         return study
-    if isinstance(study, GridStudy):
-        raise UsageError(
-            f"{study.name!r} is a grid; expected a transfer study. brittle show and brittle report "
-            "take grids, and brittle compare takes their runs."
-        )
-    raise UsageError(
-        f"{study.name!r} is a robustness study; expected a transfer study. brittle show, report, "
-        "export and compare take it."
-    )
+    own, wanted = kind_named(study.kind), kind_named(kind)
+    raise UsageError(f"{study.name!r} is a {own.noun}; expected a {wanted.noun}. {own.commands}")
+
+
+def compare_studies(studies: Sequence[Study[Any, Any]]) -> tuple[Any, Any]:
+    """Return the compared figures of studies of one kind, as plain values and for the terminal."""
+    kind = kind_named(studies[0].kind)
+    if kind.compared is None or any(study.kind != kind.name for study in studies):
+        kind = kind_named(COMPARED)
+    comparable = [of_kind(study, kind.name) for study in studies]
+    assert kind.compared is not None
+    return kind.compared(comparable)
+
+
+def listed_row(name: str, study: Study[Any, Any]) -> dict[str, Any]:
+    """Return a study as it stands in a list of studies."""
+    listed = kind_named(study.kind).listed(study)
+    return {
+        "study": name,
+        "kind": study.kind,
+        "pool": named_pool(study.facts.pool) or "-",
+        "attack": listed.attack,
+        "data": study.facts.data,
+        "sources": listed.sources,
+        "targets": listed.targets,
+        "texts": listed.texts,
+        "failures": len(study.failures),
+    }

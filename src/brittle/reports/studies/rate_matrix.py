@@ -1,19 +1,17 @@
-"""What the report of a transfer study shows: plain tables, filled in by the study.
+"""The matrix of a transfer study as it is shown; an empty cell is NaN.
 
-An empty cell is NaN. Every table is there twice: over all texts, and over those that a target had
-right before the attack.
+Its rates are there twice: over all texts, and over those that a target had right before the attack.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.formatting import attack_in_words, plural
+from brittle.formatting import plural
 
 Rates = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -74,71 +72,3 @@ class RateMatrix:
         is_other = ~np.array(is_member, dtype=bool).reshape(self.rate.shape)
         is_pair: NDArray[np.bool_] = ~self.is_base & is_other
         return is_pair
-
-
-@dataclass(frozen=True, eq=False)
-class ClassTable:
-    """Mean rates by the class of the source and of the target, base rates included.
-
-    `without` are the means without base rates. `low` and `high` may be missing.
-    """
-
-    by: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    mean: Rates
-    without: Rates
-    low: Rates | None = None
-    high: Rates | None = None
-    of_right: bool = False
-
-
-@dataclass(frozen=True)
-class FactorRow:
-    """How far models that differ in one factor alone are from the base rate, over all pairs."""
-
-    factor: str
-    mean: float
-    pairs: int
-    low: float = math.nan
-    high: float = math.nan
-
-
-@dataclass(frozen=True)
-class FoolingText:
-    """An adversarial text and how many of the targets that read it are wrong."""
-
-    source: str
-    case: str
-    label: str
-    original: tuple[tuple[str, str], ...]
-    adversarial: tuple[tuple[str, str], ...]
-    fooled: int
-    targets: int
-
-
-@dataclass(frozen=True, eq=False)
-class ReportedStudy:
-    """Everything that the page and the terminal show of a study.
-
-    `texts` are those that fool most targets, `fooling_all` counts all that fool every target.
-    """
-
-    name: str
-    facts: Mapping[str, object]
-    matrix: RateMatrix
-    classes: Sequence[ClassTable] = ()
-    factors: Sequence[FactorRow] = ()
-    factors_of_right: Sequence[FactorRow] = ()
-    texts: Sequence[FoolingText] = ()
-    fooling_all: int = 0
-    winners: int = 0
-    failures: Mapping[str, str] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
-
-    @property
-    def attack(self) -> str:
-        """The attack with its settings."""
-        settings = self.facts.get("settings")
-        shown = settings if isinstance(settings, Mapping) else {}
-        return attack_in_words(str(self.facts.get("attack", "")), shown)
