@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -34,6 +34,8 @@ BEST = "A*"
 BEST_EXPLAINED = "the best of the attention attacks, chosen after their success was known"
 LEVEL = 0.05
 MAX_PAIRS = 24
+Best = Mapping[str, tuple[str, Figure]]
+"""By target the best of the attention attacks, with its success."""
 
 
 def grid_view(study: GridStudy, **options: Any) -> StudyView:
@@ -109,7 +111,7 @@ def _skipped(cell: GridCell) -> Counter[str]:
     return Counter(row.reason for row in cell.rows if row.status not in ATTACKED)
 
 
-def _best(study: GridStudy) -> dict[str, tuple[str, Figure]]:
+def _best(study: GridStudy) -> Best:
     found = {target.name: best_attention(study, target.name) for target in study.results.targets}
     return {name: best for name, best in found.items() if best is not None}
 
@@ -141,24 +143,56 @@ def _success_part(study: GridStudy) -> Part:
     )
 
 
-def _success_table(study: GridStudy, best: Mapping[str, tuple[str, Figure]], scale: Scale) -> Table:
-    from markupsafe import Markup
+def _success_table(study: GridStudy, best: Best, scale: Scale) -> Table:
+    """Build the table of the page, whose cells have the colours of their rates."""
 
-    names = [target.name for target in study.results.targets]
-    rows: list[Row] = []
-    for attack in study.facts.attacks:
-        cells = study.results.cells[attack]
-        coloured = [_success_cell(cells.get(name), scale) for name in names]
-        rows.append(Row([_in_words(study, attack), *coloured]))
-    if best:
-        coloured = [_best_cell(best.get(name), scale) for name in names]
-        rows.append(Row([Markup(BEST), *coloured], css="apart"))
-    accuracy = _accuracy(study)
-    plain = [_with_count(accuracy.get(name), css="plain") for name in names]
-    rows.append(Row([Markup("accuracy"), *plain], css="apart"))
-    columns = [Column(name, is_name=True, isolate=False) for name in names]
+    def coloured(cell: GridCell | None) -> Cell:
+        return _success_cell(cell, scale)
+
+    def coloured_best(found: tuple[str, Figure] | None) -> Cell:
+        if found is None:
+            return Cell(text="", title="no attention attack", css="ae")
+        return _with_count(found[1], [found[0]], scale.css(found[1].value or 0.0))
+
+    def plain(figure: Figure | None) -> Cell:
+        return _with_count(figure, css="plain")
+
+    rows = _success_rows(study, best, coloured, coloured_best, plain)
+    columns = [Column(name, is_name=True, isolate=False) for name in _names(study)]
     head = Column("attack ↓ target →")
     return Table([head, *columns], rows, css="classes grid-table", corner=True)
+
+
+def _names(study: GridStudy) -> list[str]:
+    return [target.name for target in study.results.targets]
+
+
+def _success_rows(
+    study: GridStudy,
+    best: Best,
+    show: Callable[[GridCell | None], Cell],
+    show_best: Callable[[tuple[str, Figure] | None], Cell],
+    show_accuracy: Callable[[Figure | None], Cell],
+) -> list[Row]:
+    """Build a row for every attack, one for the best of some, and one for the accuracy."""
+    names, cells, accuracy = _names(study), study.results.cells, _accuracy(study)
+    rows = [
+        Row([_in_words(study, attack), *(show(cells[attack].get(name)) for name in names)])
+        for attack in study.facts.attacks
+    ]
+    if best:
+        shown = [show_best(best.get(name)) for name in names]
+        rows.append(Row([_own_words(BEST), *shown], css="apart"))
+    shown = [show_accuracy(accuracy.get(name)) for name in names]
+    rows.append(Row([Cell(_own_words("accuracy"), style="dim"), *shown], css="apart"))
+    return rows
+
+
+def _own_words(text: str) -> Any:
+    """Return words of ours, which no writing direction has to be isolated from."""
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 def _success_cell(cell: GridCell | None, scale: Scale) -> Cell:
@@ -169,13 +203,6 @@ def _success_cell(cell: GridCell | None, scale: Scale) -> Cell:
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
     note = Cell(text=f"{sum(skipped.values()):,} not attacked", title=reasons)
     return _with_count(figure, [note] if skipped else [], scale.css(figure.value))
-
-
-def _best_cell(best: tuple[str, Figure] | None, scale: Scale) -> Cell:
-    if best is None:
-        return Cell(text="", title="no attention attack", css="ae")
-    attack, figure = best
-    return _with_count(figure, [attack], scale.css(figure.value or 0.0))
 
 
 def _with_count(figure: Figure | None, beside: Sequence[str | Cell] = (), css: str = "") -> Cell:
@@ -298,20 +325,16 @@ def _terminal(study: GridStudy) -> list[Any]:
     return [*parts, "", *_pairs_lines(pairs)] if pairs else parts
 
 
-def _plain_success_table(study: GridStudy, best: Mapping[str, tuple[str, Figure]]) -> Table:
-    names = [target.name for target in study.results.targets]
-    rows: list[Sequence[Any]] = []
-    for attack in study.facts.attacks:
-        cells = [study.results.cells[attack].get(name) for name in names]
-        shown = [_with_interval(None if cell is None else success(cell)) for cell in cells]
-        rows.append([_in_words(study, attack), *shown])
-    if best:
-        own = [best.get(name, ("", None)) for name in names]
-        rows.append([BEST, *(_with_interval(figure, attack) for attack, figure in own)])
-    accuracy = _accuracy(study)
-    figures = [_with_interval(accuracy.get(name)) for name in names]
-    rows.append([Cell("accuracy", style="dim"), *figures])
-    columns = [Column(name, "right", fold=True) for name in names]
+def _plain_success_table(study: GridStudy, best: Best) -> Table:
+    """Build the table of the terminal."""
+    rows = _success_rows(
+        study,
+        best,
+        lambda cell: _with_interval(None if cell is None else success(cell)),
+        lambda found: Cell(None) if found is None else _with_interval(found[1], found[0]),
+        _with_interval,
+    )
+    columns = [Column(name, "right", fold=True) for name in _names(study)]
     return Table([Column("attack ↓  target →"), *columns], rows, indent=2)
 
 
