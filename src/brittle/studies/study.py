@@ -126,11 +126,11 @@ class Listed:
 class StudyKind:
     """What a kind of study is, and how its studies are checked, shown, exported and compared.
 
-    `command` makes such studies, `commands` says which others take them. `check` refuses parts that
-    do not fit together. `fixed` returns the facts that a study keeps
-    under its name. `rows` has one row for every figure, `text_rows` one for every text; of the
-    former a data frame has the `frame_columns`, if not all. `present` gives a stored study the
-    names that settings have now.
+    All facts have a `pool` and `data`. `command` makes such studies, `commands` says which others
+    take them. `check` refuses parts that do not fit together. `fixed` returns the facts that a
+    study keeps under its name. `rows` has one row for every figure, `text_rows` one for every text;
+    of the former a data frame has the `frame_columns`, if not all. `present` gives a stored study
+    the names that settings have now.
     """
 
     name: str

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from brittle.attacks.stored_settings import changed_settings
 from brittle.formatting import attack_in_words
-from brittle.studies.grid.figures import mean_queries, success
+from brittle.studies.grid.figures import (
+    PairedTest,
+    accuracy_by_target,
+    best_by_target,
+    mean_queries,
+    paired_tests,
+    skipped,
+    success,
+)
 from brittle.studies.grid.row_names import split_row
-from brittle.studies.grid.study import GridFacts, GridResults, GridStudy, check_grid
-from brittle.studies.grid.view import grid_json, grid_view
+from brittle.studies.grid.study import GridCell, GridFacts, GridResults, GridStudy, check_grid
+from brittle.studies.grid.view import grid_view, shown_facts
 from brittle.studies.study import Listed, StudyKind
 from brittle.text import Text
 
@@ -74,6 +83,57 @@ def case_rows(study: GridStudy) -> list[dict[str, Any]]:
         for target, cell in by_target.items()
         for row in cell.rows
     ]
+
+
+def grid_json(study: GridStudy) -> dict[str, Any]:
+    """Return the figures of a grid for programs; an empty cell is null."""
+    facts, results = study.facts, study.results
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        **shown_facts(study),
+        "attacks": facts.attacks,
+        "targets": [target.name for target in results.targets],
+        "cases": len(results.cases),
+        "scored": results.scored,
+        "all_right": facts.all_right,
+        "cells": [
+            {"attack": attack, "target": target.name}
+            | _cell_json(results.cells[attack].get(target.name))
+            for attack in facts.attacks
+            for target in results.targets
+        ],
+        "best": {
+            target: {"attack": attack, **asdict(figure)}
+            for target, (attack, figure) in best_by_target(study).items()
+        },
+        "accuracy": {
+            target: asdict(figure) for target, figure in accuracy_by_target(study).items()
+        },
+        "pairs": list(map(_pair_json, paired_tests(study))),
+        "failures": dict(study.failures),
+        "refusals": dict(results.refusals),
+        "warnings": list(study.warnings),
+    }
+
+
+def _cell_json(cell: GridCell | None) -> dict[str, Any]:
+    if cell is None:
+        return {"success": None}
+    return {
+        "success": asdict(success(cell)),
+        "skipped": dict(skipped(cell)),
+        "queries": mean_queries(cell),
+        "sent": cell.sent,
+        "run": cell.run,
+    }
+
+
+def _pair_json(row: PairedTest) -> dict[str, Any]:
+    both = {name: getattr(row.contrast, name, None) for name in ("only_a", "only_b", "p")}
+    own = asdict(row)
+    del own["contrast"]
+    return own | both | {"p_holm": own.pop("p_holm")}
 
 
 KIND = StudyKind(

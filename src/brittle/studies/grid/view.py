@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
 from brittle.asks import DECIDED
 from brittle.formatting import attack_in_words, number, percent, plural
-from brittle.metrics.summary import ATTACKED, Figure, rate
+from brittle.metrics.summary import Figure
 from brittle.reports.heat_map import Legend, Scale, colour_rules
 from brittle.reports.page import asset, isolate
 from brittle.reports.study_page import MarkedText, Part, StudyPage
@@ -19,14 +17,16 @@ from brittle.reports.study_view import StudyView
 from brittle.reports.summary_lines import format_interval
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.grid.figures import (
+    Best,
     PairedTest,
-    best_attention,
+    accuracy_by_target,
+    best_by_target,
     mean_queries,
     paired_tests,
+    skipped,
     success,
 )
-from brittle.studies.grid.study import Cell as GridCell
-from brittle.studies.grid.study import GridStudy
+from brittle.studies.grid.study import GridCell, GridStudy
 from brittle.studies.pools import named_pool
 
 FACTS = ("pool", "data", "split", "seed", "limit", "budget")
@@ -34,8 +34,6 @@ BEST = "A*"
 BEST_EXPLAINED = "the best of the attention attacks, chosen after their success was known"
 LEVEL = 0.05
 MAX_PAIRS = 24
-Best = Mapping[str, tuple[str, Figure]]
-"""By target the best of the attention attacks, with its success."""
 
 
 def grid_view(study: GridStudy, **options: Any) -> StudyView:
@@ -67,11 +65,12 @@ def _page(study: GridStudy) -> StudyPage:
         facts=[size, study.facts.data, about_cases(study)],
         notes=[*study.warnings, *_empty(study)],
         parts=parts,
-        settings=_facts(study) | {"settings": None, "attacks": in_words},
+        settings=shown_facts(study) | {"settings": None, "attacks": in_words},
     )
 
 
-def _facts(study: GridStudy) -> dict[str, Any]:
+def shown_facts(study: GridStudy) -> dict[str, Any]:
+    """Return what a grid is about, with the runs of its cells."""
     facts = {name: getattr(study.facts, name) for name in FACTS}
     runs = [cell.run for cells in study.results.cells.values() for cell in cells.values()]
     facts |= {"pool": named_pool(study.facts.pool), "settings": _settings(study), "runs": runs}
@@ -97,7 +96,7 @@ def _not_attacked(study: GridStudy) -> list[str]:
     lines = []
     for attack, cells in study.results.cells.items():
         counts = {
-            target: sum(n for why, n in _skipped(cell).items() if not why.startswith(DECIDED))
+            target: sum(n for why, n in skipped(cell).items() if not why.startswith(DECIDED))
             for target, cell in cells.items()
         }
         parts = [f"{count:,} on {target}" for target, count in counts.items() if count]
@@ -106,30 +105,15 @@ def _not_attacked(study: GridStudy) -> list[str]:
     return lines
 
 
-def _skipped(cell: GridCell) -> Counter[str]:
-    """Count the cases that were not attacked, by reason."""
-    return Counter(row.reason for row in cell.rows if row.status not in ATTACKED)
-
-
-def _best(study: GridStudy) -> Best:
-    found = {target.name: best_attention(study, target.name) for target in study.results.targets}
-    return {name: best for name, best in found.items() if best is not None}
-
-
-def _accuracy(study: GridStudy) -> dict[str, Figure]:
-    scored = study.results.scored
-    return {name: rate(count, scored, "texts") for name, count in study.results.right.items()}
-
-
 def _success_part(study: GridStudy) -> Part:
-    results, best = study.results, _best(study)
+    results, best = study.results, best_by_target(study)
     cells = results.cells
     rates = [success(cell).value for by_target in cells.values() for cell in by_target.values()]
     high = max([value for value in rates if value is not None], default=1.0)
     scale = Scale(0.0, max(math.ceil(10 * high), 1) / 10)
     has_empty = any(len(cells[attack]) < len(results.targets) for attack in study.facts.attacks)
     about_best = f" {BEST}: {BEST_EXPLAINED}." if best else ""
-    skipped = "".join(f" {line}." for line in _not_attacked(study))
+    left_out = "".join(f" {line}." for line in _not_attacked(study))
     return Part(
         "How often each attack breaks each target",
         f"Share of the attacked cases that are broken, with a 95% interval. {about_cases(study)}.",
@@ -139,7 +123,7 @@ def _success_part(study: GridStudy) -> Part:
         ],
         below=f"Accuracy is that on the {plural(results.scored, 'texts')} from which the cases "
         f"were taken, before any attack.{about_best} An attack that counts draws has the mean "
-        f"share of draws that break a text, with an interval over texts.{skipped}",
+        f"share of draws that break a text, with an interval over texts.{left_out}",
     )
 
 
@@ -149,10 +133,10 @@ def _success_table(study: GridStudy, best: Best, scale: Scale) -> Table:
     def coloured(cell: GridCell | None) -> Cell:
         return _success_cell(cell, scale)
 
-    def coloured_best(found: tuple[str, Figure] | None) -> Cell:
-        if found is None:
+    def coloured_best(best: tuple[str, Figure] | None) -> Cell:
+        if best is None:
             return Cell(text="", title="no attention attack", css="ae")
-        return _with_count(found[1], [found[0]], scale.css(found[1].value or 0.0))
+        return _with_count(best[1], [best[0]], scale.css(best[1].value or 0.0))
 
     def plain(figure: Figure | None) -> Cell:
         return _with_count(figure, css="plain")
@@ -175,7 +159,7 @@ def _success_rows(
     show_accuracy: Callable[[Figure | None], Cell],
 ) -> list[Row]:
     """Build a row for every attack, one for the best of some, and one for the accuracy."""
-    names, cells, accuracy = _names(study), study.results.cells, _accuracy(study)
+    names, cells, accuracy = _names(study), study.results.cells, accuracy_by_target(study)
     rows = [
         Row([_in_words(study, attack), *(show(cells[attack].get(name)) for name in names)])
         for attack in study.facts.attacks
@@ -199,10 +183,10 @@ def _success_cell(cell: GridCell | None, scale: Scale) -> Cell:
     figure = None if cell is None else success(cell)
     if cell is None or figure is None or figure.value is None:
         return Cell(text="", title="nothing was attacked", css="ae")
-    skipped = _skipped(cell)
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
-    note = Cell(text=f"{sum(skipped.values()):,} not attacked", title=reasons)
-    return _with_count(figure, [note] if skipped else [], scale.css(figure.value))
+    left_out = skipped(cell)
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+    note = Cell(text=f"{sum(left_out.values()):,} not attacked", title=reasons)
+    return _with_count(figure, [note] if left_out else [], scale.css(figure.value))
 
 
 def _with_count(figure: Figure | None, beside: Sequence[str | Cell] = (), css: str = "") -> Cell:
@@ -317,7 +301,7 @@ def broken_texts(study: GridStudy) -> list[MarkedText]:
 
 
 def _terminal(study: GridStudy) -> list[Any]:
-    best = _best(study)
+    best = best_by_target(study)
     parts: list[Any] = [_plain_success_table(study, best)]
     parts += [f"  {BEST}: {BEST_EXPLAINED}."] if best else []
     parts += [f"  {line}." for line in _not_attacked(study)]
@@ -331,7 +315,7 @@ def _plain_success_table(study: GridStudy, best: Best) -> Table:
         study,
         best,
         lambda cell: _with_interval(None if cell is None else success(cell)),
-        lambda found: Cell(None) if found is None else _with_interval(found[1], found[0]),
+        lambda best: Cell(None) if best is None else _with_interval(best[1], best[0]),
         _with_interval,
     )
     columns = [Column(name, "right", fold=True) for name in _names(study)]
@@ -370,55 +354,6 @@ def _pairs_lines(pairs: Sequence[PairedTest]) -> list[Any]:
         hidden = plural(len(pairs) - len(shown), ("comparison", "comparisons"))
         notes.append(f"{hidden} above 0.05: brittle report shows them all.")
     return [Table(columns if rows else [], rows, title, notes, indent=2)]
-
-
-def grid_json(study: GridStudy) -> dict[str, Any]:
-    """Return the figures of a grid for programs; an empty cell is null."""
-    facts, results = study.facts, study.results
-    return {
-        "study": study.name,
-        "kind": study.kind,
-        **_facts(study),
-        "attacks": facts.attacks,
-        "targets": [target.name for target in results.targets],
-        "cases": len(results.cases),
-        "scored": results.scored,
-        "all_right": facts.all_right,
-        "cells": [
-            {"attack": attack, "target": target.name}
-            | _cell_json(results.cells[attack].get(target.name))
-            for attack in facts.attacks
-            for target in results.targets
-        ],
-        "best": {
-            target: {"attack": attack, **asdict(figure)}
-            for target, (attack, figure) in _best(study).items()
-        },
-        "accuracy": {target: asdict(figure) for target, figure in _accuracy(study).items()},
-        "pairs": list(map(_pair_json, paired_tests(study))),
-        "failures": dict(study.failures),
-        "refusals": dict(results.refusals),
-        "warnings": list(study.warnings),
-    }
-
-
-def _cell_json(cell: GridCell | None) -> dict[str, Any]:
-    if cell is None:
-        return {"success": None}
-    return {
-        "success": asdict(success(cell)),
-        "skipped": dict(_skipped(cell)),
-        "queries": mean_queries(cell),
-        "sent": cell.sent,
-        "run": cell.run,
-    }
-
-
-def _pair_json(row: PairedTest) -> dict[str, Any]:
-    both = {name: getattr(row.contrast, name, None) for name in ("only_a", "only_b", "p")}
-    own = asdict(row)
-    del own["contrast"]
-    return own | both | {"p_holm": own.pop("p_holm")}
 
 
 def points(value: float | None) -> str:
