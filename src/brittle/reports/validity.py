@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.metrics.agreement import Agreement
@@ -181,7 +182,7 @@ def validity_section(
         return None
     reading = None if validity is None else validity.reading
     agreement = [] if reading is None else agreement_rows(reading.agreement)
-    shown = {
+    shown: dict[str, Any] = {
         "measured": None,
         "notes": [],
         "thresholds": None if reading is None else reading.thresholds,

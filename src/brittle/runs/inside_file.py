@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from brittle.errors import UsageError
 from brittle.files import write_whole
@@ -19,6 +19,9 @@ from brittle.results import Result, has_adversary
 from brittle.runs.inside import Rows, look_inside, texts_of, words_in
 from brittle.runs.store import inside_path as inside_path
 from brittle.schema import Malformed, load_json, parse
+
+if TYPE_CHECKING:
+    from brittle.reports.page import Section
 
 LAYOUT = 1
 
@@ -62,7 +65,7 @@ def fitting(inside: InsideRun, run: Rows) -> InsideRun:
     return replace(inside, run=run.name, cases=tuple(cases))
 
 
-def inside_sections(run: StoredRows) -> list[str]:
+def inside_sections(run: StoredRows) -> list[Section]:
     """Return the report's section on what was seen inside the target, if there is a file."""
     from brittle.reports.inside import inside_section, unreadable_section
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
     from brittle.metrics.inside import InsideRun
+    from brittle.reports.page import Section
     from brittle.runs.people import Pages
     from brittle.validity.floors import Floors
     from brittle.validity.verdicts import Validity
@@ -332,7 +333,7 @@ class Run:
         """The floors that were measured of the run."""
         return None if self.cases is not None else restore_floors(self._load(FLOORS))
 
-    def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
+    def report(self, path: str | Path, further: Sequence[Section | None] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
 
         What `inside` has seen is one of its sections.
@@ -345,7 +346,7 @@ class Run:
         write_whole(out, render(self, sections), errors="replace")
         return out
 
-    def _inside_sections(self) -> list[str]:
+    def _inside_sections(self) -> list[Section]:
         """Return the report's section on what was seen inside the target, if there is one."""
         if not inside_path(self.path).exists():
             return []

@@ -85,7 +85,7 @@ def _write(inside: InsideRun, out: Path) -> None:
     import json
 
     from brittle.reports.inside import inside_section
-    from brittle.reports.still_page import still_page
+    from brittle.reports.page import still_page
 
     text = json.dumps(_json(inside), indent=2, ensure_ascii=False) + "\n"
     if out.suffix == ".html":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
+    from brittle.reports.page import Section
     from brittle.runs.run import Run
     from brittle.studies.representation import EditedWord, Neighbour
 
@@ -92,7 +93,7 @@ def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     return open_run_target(run, args), pairs
 
 
-def nearest_words(run: Run, target: Any, k: int = 5, max_words: int = 12) -> str:
+def nearest_words(run: Run, target: Any, k: int = 5, max_words: int = 12) -> Section | None:
     """Return the report's section on the nearest words of the words that a run edited."""
     from brittle.reports.nearest import nearest_section
     from brittle.studies.representation import edited_words, embed_vocabulary

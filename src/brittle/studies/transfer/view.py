@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from brittle.formatting import number, plural
-from brittle.reports.figures import bar
+from brittle.reports.figures import Bar
 from brittle.reports.heat_map import Scale, colour_rules
 from brittle.reports.page import asset, fragment, isolate
 from brittle.reports.studies.heat_map import MatrixMaps, in_percent, means, scale_of
@@ -157,10 +157,9 @@ def _factor_table(measure: str, factors: Sequence[FactorRow]) -> Table:
     return Table(columns, rows, css="parts", card=measure)
 
 
-def _bar(share: float) -> Any:
-    from markupsafe import Markup
+def _bar(share: float) -> Bar | None:
 
-    return Markup(bar(share)) if math.isfinite(share) else None
+    return Bar(share) if math.isfinite(share) else None
 
 
 def _texts(study: TransferFigures) -> Part:
