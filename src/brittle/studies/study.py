@@ -126,11 +126,11 @@ class Listed:
 class StudyKind:
     """What a kind of study is, and how its studies are checked, shown, exported and compared.
 
-    `command` makes such studies, `commands` says which others take them. `check` refuses parts that
-    do not fit together. `fixed` returns the facts that a study keeps
-    under its name. `rows` has one row for every figure, `text_rows` one for every text; of the
-    former a data frame has the `frame_columns`, if not all. `present` gives a stored study the
-    names that settings have now.
+    All facts have a `pool` and `data`. `command` makes such studies, `commands` says which others
+    take them. `check` refuses parts that do not fit together. `fixed` returns the facts that a
+    study keeps under its name. `rows` has one row for every figure, `text_rows` one for every text;
+    of the former a data frame has the `frame_columns`, if not all. `present` gives a stored study
+    the names that settings have now.
     """
 
     name: str
@@ -152,10 +152,10 @@ class StudyKind:
     frame_columns: tuple[str, ...] | None = None
 
 
-def kind_named(name: str) -> StudyKind:
-    """Return a kind of study by its name."""
+def kind_named(name: str, place: str = "") -> StudyKind:
+    """Return a kind of study by its name, which stands in a `place`."""
     if name not in KINDS:
-        raise unknown("kind of study", name, KINDS)
+        raise unknown("kind of study", name, KINDS, place)
     kind: StudyKind = import_module(KINDS[name]).KIND
     return kind
 
@@ -177,8 +177,7 @@ def study_of(kind: str, name: str, **values: Any) -> Study[Any, Any]:
 
 def load_study(path: str | Path, kind: str | None = None) -> Study[Any, Any]:
     """Load a study; one of another kind than the one that is named is an error."""
-    own = stored_kind(Path(path))
-    wanted = kind_named(kind or own)
+    wanted = kind_named(kind or stored_kind(Path(path)), f"({path})")
     try:
         content = in_present_layout(load_content(Path(path)), FORMAT)
         stored_as = content.pop("kind"), content.pop("format")

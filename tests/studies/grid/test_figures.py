@@ -17,14 +17,14 @@ from brittle.metrics.holm import holm
 from brittle.metrics.intervals import wilson
 from brittle.statuses import Status
 from brittle.studies.grid.figures import best_attention, paired_tests, success
-from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
+from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
 
 HOSTILE = "<b>x</b>"
 
 
-def cell(statuses: str, **counts: Sequence[int]) -> Cell:
+def cell(statuses: str, **counts: Sequence[int]) -> GridCell:
     """Build a cell: b is a broken case, h one that held, s one that was skipped."""
     names: dict[str, Status] = {"b": "broken", "h": "held", "s": "skipped"}
     rows = [
@@ -38,7 +38,7 @@ def cell(statuses: str, **counts: Sequence[int]) -> Cell:
         )
         for n, letter in enumerate(statuses)
     ]
-    return Cell("run.sqlite", tuple(rows), 100, 60)
+    return GridCell("run.sqlite", tuple(rows), 100, 60)
 
 
 @pytest.fixture

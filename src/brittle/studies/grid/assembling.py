@@ -11,7 +11,14 @@ from brittle.formatting import plural
 from brittle.studies.grid.cases import ChosenCases
 from brittle.studies.grid.member_tasks import REFUSED
 from brittle.studies.grid.request import GridRequest
-from brittle.studies.grid.study import Cell, GridCase, GridFacts, GridResults, GridStudy, cell_of
+from brittle.studies.grid.study import (
+    GridCase,
+    GridCell,
+    GridFacts,
+    GridResults,
+    GridStudy,
+    cell_of,
+)
 from brittle.studies.pools import Member
 from brittle.studies.study import Study
 from brittle.studies.transfer.member_tasks import attack_name, open_name
@@ -36,7 +43,7 @@ def opened_labels(
 def assemble(request: GridRequest, chosen: ChosenCases, results: Mapping[str, Any]) -> GridStudy:
     """Build the study from the results of all tasks."""
     examples = chosen.dataset.examples
-    cells: dict[str, dict[str, Cell]] = {attack.row: {} for attack in request.attacks}
+    cells: dict[str, dict[str, GridCell]] = {attack.row: {} for attack in request.attacks}
     refusals: dict[str, str] = {}
     warnings: dict[str, None] = dict.fromkeys(_too_few(request, chosen))
     for member in request.targets:

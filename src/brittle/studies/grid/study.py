@@ -41,7 +41,7 @@ class CellRow:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """What one attack did to one target: the file of its run, its rows, and its cost.
 
     `sent` counts the items that the target computed in this run. Attacks on one target share their
@@ -87,16 +87,16 @@ class GridResults:
     cases: tuple[GridCase, ...]
     scored: Count
     right: Mapping[str, Count]
-    cells: Mapping[str, Mapping[str, Cell]]
+    cells: Mapping[str, Mapping[str, GridCell]]
     refusals: Mapping[str, str] = field(default_factory=dict)
 
 
 GridStudy = Study[GridFacts, GridResults]
 
 
-def cell_of(content: Mapping[str, Any]) -> Cell:
+def cell_of(content: Mapping[str, Any]) -> GridCell:
     """Build a cell from what the result of a task says of it."""
-    return parse(Cell, {name: content[name] for name in ("run", "rows", "asked", "sent")})
+    return parse(GridCell, {name: content[name] for name in ("run", "rows", "asked", "sent")})
 
 
 def check_grid(study: GridStudy) -> None:

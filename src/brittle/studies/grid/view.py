@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
 from brittle.asks import DECIDED
 from brittle.formatting import attack_in_words, number, percent, plural
-from brittle.metrics.summary import ATTACKED, Figure, rate
+from brittle.metrics.summary import Figure
 from brittle.reports.heat_map import Legend, Scale, colour_rules
 from brittle.reports.page import asset, isolate
 from brittle.reports.study_page import MarkedText, Part, StudyPage
@@ -19,14 +17,16 @@ from brittle.reports.study_view import StudyView
 from brittle.reports.summary_lines import format_interval
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.grid.figures import (
+    Best,
     PairedTest,
-    best_attention,
+    accuracy_by_target,
+    best_by_target,
     mean_queries,
     paired_tests,
+    skipped,
     success,
 )
-from brittle.studies.grid.study import Cell as GridCell
-from brittle.studies.grid.study import GridStudy
+from brittle.studies.grid.study import GridCell, GridStudy
 from brittle.studies.pools import named_pool
 
 FACTS = ("pool", "data", "split", "seed", "limit", "budget")
@@ -65,11 +65,12 @@ def _page(study: GridStudy) -> StudyPage:
         facts=[size, study.facts.data, about_cases(study)],
         notes=[*study.warnings, *_empty(study)],
         parts=parts,
-        settings=_facts(study) | {"settings": None, "attacks": in_words},
+        settings=shown_facts(study) | {"settings": None, "attacks": in_words},
     )
 
 
-def _facts(study: GridStudy) -> dict[str, Any]:
+def shown_facts(study: GridStudy) -> dict[str, Any]:
+    """Return what a grid is about, with the runs of its cells."""
     facts = {name: getattr(study.facts, name) for name in FACTS}
     runs = [cell.run for cells in study.results.cells.values() for cell in cells.values()]
     facts |= {"pool": named_pool(study.facts.pool), "settings": _settings(study), "runs": runs}
@@ -95,7 +96,7 @@ def _not_attacked(study: GridStudy) -> list[str]:
     lines = []
     for attack, cells in study.results.cells.items():
         counts = {
-            target: sum(n for why, n in _skipped(cell).items() if not why.startswith(DECIDED))
+            target: sum(n for why, n in skipped(cell).items() if not why.startswith(DECIDED))
             for target, cell in cells.items()
         }
         parts = [f"{count:,} on {target}" for target, count in counts.items() if count]
@@ -104,30 +105,15 @@ def _not_attacked(study: GridStudy) -> list[str]:
     return lines
 
 
-def _skipped(cell: GridCell) -> Counter[str]:
-    """Count the cases that were not attacked, by reason."""
-    return Counter(row.reason for row in cell.rows if row.status not in ATTACKED)
-
-
-def _best(study: GridStudy) -> dict[str, tuple[str, Figure]]:
-    found = {target.name: best_attention(study, target.name) for target in study.results.targets}
-    return {name: best for name, best in found.items() if best is not None}
-
-
-def _accuracy(study: GridStudy) -> dict[str, Figure]:
-    scored = study.results.scored
-    return {name: rate(count, scored, "texts") for name, count in study.results.right.items()}
-
-
 def _success_part(study: GridStudy) -> Part:
-    results, best = study.results, _best(study)
+    results, best = study.results, best_by_target(study)
     cells = results.cells
     rates = [success(cell).value for by_target in cells.values() for cell in by_target.values()]
     high = max([value for value in rates if value is not None], default=1.0)
     scale = Scale(0.0, max(math.ceil(10 * high), 1) / 10)
     has_empty = any(len(cells[attack]) < len(results.targets) for attack in study.facts.attacks)
     about_best = f" {BEST}: {BEST_EXPLAINED}." if best else ""
-    skipped = "".join(f" {line}." for line in _not_attacked(study))
+    left_out = "".join(f" {line}." for line in _not_attacked(study))
     return Part(
         "How often each attack breaks each target",
         f"Share of the attacked cases that are broken, with a 95% interval. {about_cases(study)}.",
@@ -137,45 +123,70 @@ def _success_part(study: GridStudy) -> Part:
         ],
         below=f"Accuracy is that on the {plural(results.scored, 'texts')} from which the cases "
         f"were taken, before any attack.{about_best} An attack that counts draws has the mean "
-        f"share of draws that break a text, with an interval over texts.{skipped}",
+        f"share of draws that break a text, with an interval over texts.{left_out}",
     )
 
 
-def _success_table(study: GridStudy, best: Mapping[str, tuple[str, Figure]], scale: Scale) -> Table:
-    from markupsafe import Markup
+def _success_table(study: GridStudy, best: Best, scale: Scale) -> Table:
+    """Build the table of the page, whose cells have the colours of their rates."""
 
-    names = [target.name for target in study.results.targets]
-    rows: list[Row] = []
-    for attack in study.facts.attacks:
-        cells = study.results.cells[attack]
-        coloured = [_success_cell(cells.get(name), scale) for name in names]
-        rows.append(Row([_in_words(study, attack), *coloured]))
-    if best:
-        coloured = [_best_cell(best.get(name), scale) for name in names]
-        rows.append(Row([Markup(BEST), *coloured], css="apart"))
-    accuracy = _accuracy(study)
-    plain = [_with_count(accuracy.get(name), css="plain") for name in names]
-    rows.append(Row([Markup("accuracy"), *plain], css="apart"))
-    columns = [Column(name, is_name=True, isolate=False) for name in names]
+    def coloured(cell: GridCell | None) -> Cell:
+        return _success_cell(cell, scale)
+
+    def coloured_best(best: tuple[str, Figure] | None) -> Cell:
+        if best is None:
+            return Cell(text="", title="no attention attack", css="ae")
+        return _with_count(best[1], [best[0]], scale.css(best[1].value or 0.0))
+
+    def plain(figure: Figure | None) -> Cell:
+        return _with_count(figure, css="plain")
+
+    rows = _success_rows(study, best, coloured, coloured_best, plain)
+    columns = [Column(name, is_name=True, isolate=False) for name in _names(study)]
     head = Column("attack ↓ target →")
     return Table([head, *columns], rows, css="classes grid-table", corner=True)
+
+
+def _names(study: GridStudy) -> list[str]:
+    return [target.name for target in study.results.targets]
+
+
+def _success_rows(
+    study: GridStudy,
+    best: Best,
+    show: Callable[[GridCell | None], Cell],
+    show_best: Callable[[tuple[str, Figure] | None], Cell],
+    show_accuracy: Callable[[Figure | None], Cell],
+) -> list[Row]:
+    """Build a row for every attack, one for the best of some, and one for the accuracy."""
+    names, cells, accuracy = _names(study), study.results.cells, accuracy_by_target(study)
+    rows = [
+        Row([_in_words(study, attack), *(show(cells[attack].get(name)) for name in names)])
+        for attack in study.facts.attacks
+    ]
+    if best:
+        shown = [show_best(best.get(name)) for name in names]
+        rows.append(Row([_own_words(BEST), *shown], css="apart"))
+    shown = [show_accuracy(accuracy.get(name)) for name in names]
+    rows.append(Row([Cell(_own_words("accuracy"), style="dim"), *shown], css="apart"))
+    return rows
+
+
+def _own_words(text: str) -> Any:
+    """Return words of ours, which no writing direction has to be isolated from."""
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 def _success_cell(cell: GridCell | None, scale: Scale) -> Cell:
     figure = None if cell is None else success(cell)
     if cell is None or figure is None or figure.value is None:
         return Cell(text="", title="nothing was attacked", css="ae")
-    skipped = _skipped(cell)
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items())
-    note = Cell(text=f"{sum(skipped.values()):,} not attacked", title=reasons)
-    return _with_count(figure, [note] if skipped else [], scale.css(figure.value))
-
-
-def _best_cell(best: tuple[str, Figure] | None, scale: Scale) -> Cell:
-    if best is None:
-        return Cell(text="", title="no attention attack", css="ae")
-    attack, figure = best
-    return _with_count(figure, [attack], scale.css(figure.value or 0.0))
+    left_out = skipped(cell)
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+    note = Cell(text=f"{sum(left_out.values()):,} not attacked", title=reasons)
+    return _with_count(figure, [note] if left_out else [], scale.css(figure.value))
 
 
 def _with_count(figure: Figure | None, beside: Sequence[str | Cell] = (), css: str = "") -> Cell:
@@ -290,7 +301,7 @@ def broken_texts(study: GridStudy) -> list[MarkedText]:
 
 
 def _terminal(study: GridStudy) -> list[Any]:
-    best = _best(study)
+    best = best_by_target(study)
     parts: list[Any] = [_plain_success_table(study, best)]
     parts += [f"  {BEST}: {BEST_EXPLAINED}."] if best else []
     parts += [f"  {line}." for line in _not_attacked(study)]
@@ -298,20 +309,16 @@ def _terminal(study: GridStudy) -> list[Any]:
     return [*parts, "", *_pairs_lines(pairs)] if pairs else parts
 
 
-def _plain_success_table(study: GridStudy, best: Mapping[str, tuple[str, Figure]]) -> Table:
-    names = [target.name for target in study.results.targets]
-    rows: list[Sequence[Any]] = []
-    for attack in study.facts.attacks:
-        cells = [study.results.cells[attack].get(name) for name in names]
-        shown = [_with_interval(None if cell is None else success(cell)) for cell in cells]
-        rows.append([_in_words(study, attack), *shown])
-    if best:
-        own = [best.get(name, ("", None)) for name in names]
-        rows.append([BEST, *(_with_interval(figure, attack) for attack, figure in own)])
-    accuracy = _accuracy(study)
-    figures = [_with_interval(accuracy.get(name)) for name in names]
-    rows.append([Cell("accuracy", style="dim"), *figures])
-    columns = [Column(name, "right", fold=True) for name in names]
+def _plain_success_table(study: GridStudy, best: Best) -> Table:
+    """Build the table of the terminal."""
+    rows = _success_rows(
+        study,
+        best,
+        lambda cell: _with_interval(None if cell is None else success(cell)),
+        lambda best: Cell(None) if best is None else _with_interval(best[1], best[0]),
+        _with_interval,
+    )
+    columns = [Column(name, "right", fold=True) for name in _names(study)]
     return Table([Column("attack ↓  target →"), *columns], rows, indent=2)
 
 
@@ -347,55 +354,6 @@ def _pairs_lines(pairs: Sequence[PairedTest]) -> list[Any]:
         hidden = plural(len(pairs) - len(shown), ("comparison", "comparisons"))
         notes.append(f"{hidden} above 0.05: brittle report shows them all.")
     return [Table(columns if rows else [], rows, title, notes, indent=2)]
-
-
-def grid_json(study: GridStudy) -> dict[str, Any]:
-    """Return the figures of a grid for programs; an empty cell is null."""
-    facts, results = study.facts, study.results
-    return {
-        "study": study.name,
-        "kind": study.kind,
-        **_facts(study),
-        "attacks": facts.attacks,
-        "targets": [target.name for target in results.targets],
-        "cases": len(results.cases),
-        "scored": results.scored,
-        "all_right": facts.all_right,
-        "cells": [
-            {"attack": attack, "target": target.name}
-            | _cell_json(results.cells[attack].get(target.name))
-            for attack in facts.attacks
-            for target in results.targets
-        ],
-        "best": {
-            target: {"attack": attack, **asdict(figure)}
-            for target, (attack, figure) in _best(study).items()
-        },
-        "accuracy": {target: asdict(figure) for target, figure in _accuracy(study).items()},
-        "pairs": list(map(_pair_json, paired_tests(study))),
-        "failures": dict(study.failures),
-        "refusals": dict(results.refusals),
-        "warnings": list(study.warnings),
-    }
-
-
-def _cell_json(cell: GridCell | None) -> dict[str, Any]:
-    if cell is None:
-        return {"success": None}
-    return {
-        "success": asdict(success(cell)),
-        "skipped": dict(_skipped(cell)),
-        "queries": mean_queries(cell),
-        "sent": cell.sent,
-        "run": cell.run,
-    }
-
-
-def _pair_json(row: PairedTest) -> dict[str, Any]:
-    both = {name: getattr(row.contrast, name, None) for name in ("only_a", "only_b", "p")}
-    own = asdict(row)
-    del own["contrast"]
-    return own | both | {"p_holm": own.pop("p_holm")}
 
 
 def points(value: float | None) -> str:

@@ -99,7 +99,7 @@ def robustness(
             split=dataset.split,
             generator=maker.name,
             seed=seed,
-            settings=asdict(settings) | asdict(search.selection),
+            settings=asdict(settings) | asdict(search.selection) | {"refine": refine},
             locked=locked_fields(dataset),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,7 @@ from brittle.formatting import attack_in_words
 from brittle.reports.study_view import StudyView
 from brittle.studies.study import Listed, StudyKind
 from brittle.studies.transfer.bootstrap import RESAMPLES
-from brittle.studies.transfer.exporting import cell_rows, text_rows
-from brittle.studies.transfer.showing import figures_of
+from brittle.studies.transfer.showing import figures_of, fooling_texts, rate_matrix
 from brittle.studies.transfer.study import (
     TransferFacts,
     TransferResults,
@@ -24,6 +24,7 @@ from brittle.studies.transfer.view import (
     transfer_json,
     transfer_view,
 )
+from brittle.text import Text
 
 FIXED = ("attack", "settings", "seed", "data", "split", "locked")
 """The facts that a study keeps under its name; it may get more texts and more members."""
@@ -56,6 +57,49 @@ def _summary(study: TransferStudy, resamples: int = RESAMPLES) -> dict[str, Any]
 def _compared(studies: Sequence[TransferStudy]) -> tuple[Any, Any]:
     figures = list(map(figures_of, studies))
     return compared_json(figures), compared_table(figures)
+
+
+def cell_rows(study: TransferStudy) -> list[dict[str, Any]]:
+    """Return one row for every source and target; an empty cell has no rates.
+
+    `count` is the number of the source's texts, `count_of_right` of those the target had right.
+    """
+    matrix = rate_matrix(study)
+    return [
+        {
+            "source": source.name,
+            "target": target.name,
+            "rate": _number(matrix.rate[i, j]),
+            "rate_of_right": _number(matrix.rate_of_right[i, j]),
+            "count": int(matrix.texts[i]),
+            "count_of_right": int(matrix.right[i, j]),
+            "is_base": source.name == target.name,
+            **{f"source_{by}": name for by, name in source.classes.items()},
+            **{f"target_{by}": name for by, name in target.classes.items()},
+        }
+        for i, source in enumerate(matrix.sources)
+        for j, target in enumerate(matrix.targets)
+    ]
+
+
+def text_rows(study: TransferStudy) -> list[dict[str, Any]]:
+    """Return one row for every adversarial text, with the number of targets it fools."""
+    return [
+        {
+            "source": text.source,
+            "case": text.case,
+            "label": text.label,
+            "original": Text.of(dict(text.original)).render(),
+            "adversarial": Text.of(dict(text.adversarial)).render(),
+            "fooled": text.fooled,
+            "targets": text.targets,
+        }
+        for text in fooling_texts(study)
+    ]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 KIND = StudyKind(
