@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brittle.reports.colours import DARK_STOPS, LIGHT_STOPS, ink_on, oklab, ramp
-from brittle.reports.studies.heat_map import LEVELS
+from brittle.reports.heat_map import LEVELS
 
 
 def test_known_points_of_oklab() -> None:

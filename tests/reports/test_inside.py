@@ -15,7 +15,7 @@ from brittle.metrics.inside import AttendedText, InsideCase
 from brittle.metrics.samples import sample_inside
 from brittle.reports.inside import MAX_ROWS, compared_rows, inside_section, strongest_rows
 from brittle.reports.inside_terminal import case_block, run_block
-from brittle.reports.still_page import still_page
+from brittle.reports.page import still_page
 
 
 class Balanced(HTMLParser):

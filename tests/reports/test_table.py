@@ -54,9 +54,9 @@ def test_on_a_page() -> None:
 
 def test_in_markdown() -> None:
     head, line, first, *_, note = TABLE.markdown().splitlines()
-    assert head.startswith("| attack ↓ target → | share | \\<script\\>")
+    assert head.startswith("| attack ↓ target → | share | &lt;script&gt;")
     assert line == "| --- | --- | --- |"
-    assert first.startswith("| =pwws | **50.0%** (0.1–0.9, 8 of 8) | \\<script\\>")
+    assert first.startswith("| =pwws | **50.0%** (0.1–0.9, 8 of 8) | &lt;script&gt;")
     assert first.count(" | ") == 2 and note == "A note\\_here."
 
 

@@ -60,11 +60,6 @@ class Bar:
         return draw_part("bars.bar", self.share, self.text)
 
 
-def bar(share: float, text: str = "") -> Markup:
-    """Draw a share as a thin bar."""
-    return Bar(share, text).__html__()
-
-
 def _thinned(curve: Curve) -> Sequence[tuple[float, int]]:
     """Keep as many points as an eye can see, always with the first and the last."""
     step = math.ceil(len(curve.points) / MAX_CURVE_POINTS) or 1

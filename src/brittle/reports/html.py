@@ -57,7 +57,7 @@ TEXTS_EXPLAINED = (
 )
 
 
-def render(run: StoredRun, further: Sequence[Section] = ()) -> str:
+def render(run: StoredRun, further: Sequence[Section | None] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
     has_pictures, climbed = manifest.get("kind") == "picture", ladder(results)

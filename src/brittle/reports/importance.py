@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from brittle.reports.heat_map import STEPS, ShadedMap, cut_name, max_strength, shade, two_digits
-from brittle.reports.study_page import Part, StudyPage, study_page
+from brittle.reports.study_page import Part, StudyPage
 from brittle.reports.table import GAP, Cell, Column, Table
 from brittle.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 Rows = Sequence[tuple[str, Sequence[float]]]
 """A name, of a model or "mean", and its values, one for every column."""
@@ -51,13 +56,25 @@ def importance_table(columns: Sequence[str], rows: Rows) -> Table:
     return Table([Column(), *columns_shown], cells, css="confusion importance", corner=True)
 
 
+@dataclass(frozen=True)
+class WideMap:
+    """A map in the terminal, a blank line before each of its parts."""
+
+    columns: Sequence[str]
+    rows: Rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in terminal_tables(self.columns, self.rows, options.max_width):
+            yield ""
+            yield table
+
+
 def importance_page(
     title: str, facts: Sequence[str], columns: Sequence[str], rows: Rows, failures: Sequence[str]
-) -> str:
-    """Write a page with the heat map as a table."""
+) -> StudyPage:
+    """Build a page with the heat map as a table; `STYLE` is its style sheet."""
     part = Part(shows=[importance_table(columns, rows)], below=EXPLAINED, scroll="stacked")
-    shown = StudyPage(title, facts=facts, notes=failures, notes_are="Left out", parts=[part])
-    return study_page(shown, style=STYLE)
+    return StudyPage(title, facts=facts, notes=failures, notes_are="Left out", parts=[part])
 
 
 def importance_figure(

@@ -89,16 +89,9 @@ def render_page(
     return str(fragment(template, title=title, **frame, **values))
 
 
-def page(
-    title: str, body: str, style: str, script: str, data: str = "", has_pictures: bool = False
-) -> str:
-    """Put a body, which is HTML, into a page; `style` is the whole style sheet."""
-    from markupsafe import Markup
-
-    own = style.removeprefix(style_sheet())
-    about: dict[str, Any] = {"style": own, "script": script, "data": data}
-    about["has_pictures"] = has_pictures
-    return render_page("plain.html.jinja", title, body=Markup(body), **about)
+def still_page(title: str, sections: Iterable[Any], style: str = "") -> str:
+    """Return a page that runs nothing: a title, and sections that draw themselves."""
+    return render_page("still.html.jinja", title, style=style, sections=list(sections))
 
 
 def fragment(template: str, **values: Any) -> Markup:

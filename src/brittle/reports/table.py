@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 GAP = 2  # columns of a terminal between two cells
-MARKDOWN_SIGNS = "\\|`*_[]<>"
+MARKDOWN_SIGNS = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\|`*_[]"} | {"<": "&lt;", ">": "&gt;"}
+)
 
 
 @dataclass(frozen=True)
 class Cell:
     """A value, and what is shown with it.
 
-    `text` is written in place of the formatted value. `small` are further lines in small print;
-    `title` is what the cell says on hover. `style` is its style in the terminal, `css` its classes
-    on a page, such as the colour of a heat map.
+    `text` is written in place of the formatted value, `beside` behind it; `small` are further lines
+    in small print. `title` is what the cell says on hover. `style` is its style in the terminal,
+    `css` its classes on a page, such as the colour of a heat map.
     """
 
     value: Any = None
@@ -42,6 +44,7 @@ class Cell:
     title: str = ""
     style: str = ""
     css: str = ""
+    beside: str = ""
 
     @property
     def lines(self) -> list[Cell]:
@@ -103,11 +106,12 @@ class Row:
 class Table:
     """Columns and rows, with a title above and notes below.
 
-    A row is a `Row` or its cells, a cell is a `Cell` or its value. `css` are the classes on a page;
-    with `corner`, the first heading names rows and columns, and is not a heading there. In the
-    terminal, everything is moved right by `indent`. With `keeps_words`, lines break between words
-    only, so that names can be copied; where the terminal is too narrow for that, a row is its first
-    cell on a line, and the others below it.
+    A row is a `Row` or its cells, a cell is a `Cell` or its value. `css` are the classes on a page,
+    `card` those of the card around it; with `corner`, the first heading names rows and columns, and
+    is not a heading there. In the terminal, everything is moved right by `indent`. With
+    `keeps_words`, lines break between words only, so that names can be copied; where the terminal
+    is too narrow for that, a row is its first cell on a line, and the others below it. `gap` is
+    that between two columns.
     """
 
     columns: Sequence[Column]
@@ -115,10 +119,12 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
     css: str = ""
+    card: str = ""
     corner: bool = False
     has_head: bool = True
     indent: int = 0
     keeps_words: bool = False
+    gap: int = GAP
     shown_as: ClassVar = "table"
 
     @classmethod
@@ -202,7 +208,7 @@ class Table:
             for _, cells in self.written:
                 for column, (kind, cell) in zip(texts, cells):
                     column.append(visible(kind.write(cell)))
-            fitting = column_widths(texts, room - GAP * (len(texts) - 1))
+            fitting = column_widths(texts, room - self.gap * (len(texts) - 1))
             if fitting is None:
                 yield from self._stacked()
                 return
@@ -213,7 +219,7 @@ class Table:
         from rich.table import Table as Grid
         from rich.text import Text
 
-        shown = {"padding": (0, GAP, 0, 0), "pad_edge": False, "header_style": "dim"}
+        shown = {"padding": (0, self.gap, 0, 0), "pad_edge": False, "header_style": "dim"}
         grid = Grid(box=None, show_header=self.has_head, **shown)  # type: ignore[arg-type]
         margin = " " * self.indent
         for n, (column, width) in enumerate(zip(self.columns, widths)):
@@ -258,8 +264,7 @@ def in_markdown(text: object) -> str:
     >>> in_markdown("a|b\\nc_d")
     'a\\\\|b c\\\\_d'
     """
-    line = " ".join(visible(str(text)).split())
-    return "".join("\\" + sign if sign in MARKDOWN_SIGNS else sign for sign in line)
+    return " ".join(visible(str(text)).split()).translate(MARKDOWN_SIGNS)
 
 
 def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
@@ -289,14 +294,16 @@ def _terminal_text(column: Column, cell: Cell) -> Text:
 
     style = "bold" if cell.strong or column.strong else ""
     text = Text(visible(column.write(cell)), style=f"{style} {cell.style}".strip())
-    for line in cell.lines:
-        text.append(f"\n{visible(line.text or '')}", "not bold dim")
+    small = [visible(cell.beside), *(f"\n{visible(line.text or '')}" for line in cell.lines)]
+    for line in filter(None, small):
+        text.append(line, "not bold dim")
     return text
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
     text = in_markdown(column.write(cell))
     text = f"**{text}**" if cell.strong and text else text
+    text += visible(cell.beside) and f" {in_markdown(cell.beside)}"
     small = ", ".join(in_markdown(line.text) for line in cell.lines)
     return f"{text} ({small})" if small else text
 

@@ -88,7 +88,7 @@ def check_name(out: Path, shown: str) -> None:
 def write_inside(inside: InsideRun, out: Path) -> None:
     """Write what was seen as a page, or as the figures in JSON."""
     from brittle.reports.inside import inside_section
-    from brittle.reports.still_page import still_page
+    from brittle.reports.page import still_page
 
     text = json.dumps(inside_json(inside), indent=2, ensure_ascii=False) + "\n"
     if out.suffix == ".html":

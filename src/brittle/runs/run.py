@@ -355,7 +355,7 @@ class Run:
         """The floors that were measured of the run."""
         return None if self.cases is not None else restore_floors(self._load(FLOORS))
 
-    def report(self, path: str | Path, further: Sequence[Section] = ()) -> Path:
+    def report(self, path: str | Path, further: Sequence[Section | None] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
 
         What `inside` has seen is one of its sections.

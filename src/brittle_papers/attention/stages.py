@@ -102,7 +102,7 @@ def grid_files(folder: Path, result: Result) -> list[Path]:
 
 def load_grid(folder: Path, result: Result) -> GridStudy:
     """Load the study of the attacks."""
-    return GridStudy.load(folder / result["study"])
+    return GridStudy.load(folder / result["study"], "grid")
 
 
 @stored_as("brittle.papers.attention.stages:look_inside")

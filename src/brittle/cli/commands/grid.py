@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from brittle.cli import console, paths
+from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
-from brittle.cli.failed_members import failed_members
-from brittle.errors import Incomplete
+from brittle.cli.study_output import print_made_study
 
 EXAMPLES = """\
 examples:
@@ -54,12 +53,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle.reports.studies.grid_terminal import grid_block, grid_json
     from brittle.studies.grid.grid import grid
-    from brittle.studies.grid.showing import reported_grid
-    from brittle.studies.grid.study import SUFFIX
 
     dataset = load_data(args)
     where = backend_of(args)
@@ -76,17 +70,7 @@ def _run(args: argparse.Namespace) -> None:
         address=where.address,
         **parsed_settings(args),
     )
-    path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    shown = reported_grid(study)
-    if args.report:
-        study.report(args.report)
-    console.print_result(
-        args,
-        lambda: {"file": paths.shown(path), **grid_json(shown)},
-        lambda: Group(grid_block(shown), f"\nStudy: {paths.shown(path)}"),
-    )
-    if study.failures:
-        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+    print_made_study(args, study)
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

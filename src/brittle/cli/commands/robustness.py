@@ -7,9 +7,7 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
-from brittle.cli.failed_members import failed_members
-from brittle.cli.paths import shown
-from brittle.errors import Incomplete
+from brittle.cli.study_output import print_made_study
 
 EXAMPLES = """\
 examples:
@@ -56,12 +54,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle.reports.robustness import robustness_block
     from brittle.studies.robustness.robustness import robustness
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import SUFFIX
 
     dataset = load_data(args)
     names = ("limit", "per_class", "all_right", "samples", "step", "radius", "misses", "refine")
@@ -73,16 +66,7 @@ def _run(args: argparse.Namespace) -> None:
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in (*names, "seed", "name", "device")},
     )
-    path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    if args.report:
-        study.report(args.report)
-    console.print_result(
-        args,
-        lambda: {"file": shown(path), **study.summary()},
-        lambda: Group(robustness_block(reported(study)), f"\nStudy: {shown(path)}"),
-    )
-    if study.failures:
-        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+    print_made_study(args, study)
 
 
 COMMAND = Command(

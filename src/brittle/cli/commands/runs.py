@@ -10,7 +10,6 @@ from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
-    from brittle.cli.studies import Study
     from brittle.reports.page import Section
 
 
@@ -28,41 +27,18 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
-        _show_study(args, found[0])
+        study = found[0]
+        console.print_result(args, study.summary, lambda: study.view(texts=args.examples).block())
         return
     run = open_run(args.run, args.runs)
     console.print_result(
         args, lambda: summary_json(run), lambda: run_block(run, args.examples, args.all)
-    )
-
-
-def _show_study(args: argparse.Namespace, study: Study) -> None:
-    from brittle.reports.robustness import robustness_block
-    from brittle.reports.studies.grid_terminal import grid_block, grid_json
-    from brittle.reports.studies.terminal import study_block, study_json
-    from brittle.studies.grid.showing import reported_grid
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import RobustnessStudy
-    from brittle.studies.transfer.showing import reported_study
-
-    if isinstance(study, GridStudy):
-        grid = reported_grid(study)
-        console.print_result(args, lambda: grid_json(grid), lambda: grid_block(grid))
-        return
-    if isinstance(study, RobustnessStudy):
-        shown = reported(study)
-        console.print_result(args, study.summary, lambda: robustness_block(shown))
-        return
-    tables = reported_study(study)
-    console.print_result(
-        args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
     )
 
 
@@ -76,8 +52,8 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         study, path = found
@@ -86,13 +62,12 @@ def _report(args: argparse.Namespace) -> None:
         console.print_path(args, study.report(args.out or path.with_suffix(".html")))
         return
     run = open_run(args.run, args.runs)
-    sections: list[Section] = []
+    sections: list[Section | None] = []
     if args.nearest:
         from brittle.cli.targets import open_run_target
         from brittle.studies.representation import nearest_words
 
-        nearest = nearest_words(run.results(), open_run_target(run, args))
-        sections += [] if nearest is None else [nearest]
+        sections.append(nearest_words(run.results(), open_run_target(run, args)))
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
@@ -139,8 +114,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))

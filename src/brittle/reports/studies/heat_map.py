@@ -6,15 +6,23 @@ Every cell has two measures: over all texts, and over those that a target had ri
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brittle.formatting import NO_VALUE, number, percent, plural
-from brittle.reports.escaping import escape
-from brittle.reports.heat_map import LEVELS, HeatMap, Legend, Scale, colour_rules
-from brittle.reports.studies.tables import RateMatrix, Rates
+from brittle.reports.heat_map import HeatMap, Legend, Scale
+from brittle.reports.page import fragment
+from brittle.reports.studies.rate_matrix import WAYS, RateMatrix, Rates
 
-__all__ = ("LEVELS", "Scale", "colour_rules", "heat_map", "legend", "means", "scale_of")
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+
+Values = tuple[str, str, list[tuple[str, bool, int | None]]]
+"""A row of values: the source, its texts, and the cells, each a value, whether it is a base rate,
+and the number of texts behind it."""
 
 
 def scale_of(matrix: RateMatrix) -> Scale:
@@ -46,39 +54,84 @@ def legend(scale: Scale, has_empty: bool, has_base: bool) -> Legend:
     return Legend(scale, base, "empty: nothing to measure" if has_empty else "")
 
 
-def value_table(matrix: RateMatrix, of_right: bool) -> str:
-    """Write every value of the matrix, in percent with one decimal."""
-    rates, is_base = matrix.rates(of_right), matrix.is_base
-    heads = "".join(
-        f'<th scope="col"><span>{escape(model.name)}</span></th>' for model in matrix.targets
-    )
-    rows = []
-    for i, source in enumerate(matrix.sources):
-        cells = "".join(
-            f"<td{_count(matrix, i, j) if of_right else ''}{' class=base' if base else ''}>"
-            f"{in_percent(rate)}</td>"
-            for j, (rate, base) in enumerate(zip(rates[i].tolist(), is_base[i].tolist()))
-        )
-        texts = number(int(matrix.texts[i]))
-        rows.append(f'<tr><th scope="row">{escape(source.name)}</th><td>{texts}</td>{cells}</tr>')
-    return (
-        f'<div class="values"><table id="{"right-values" if of_right else "all-values"}"><thead>'
-        '<tr><th scope="col">source</th><th scope="col"><span>texts</span></th>'
-        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+@dataclass(frozen=True)
+class MatrixMaps:
+    """The heat maps of a matrix, one for every way to group its models, and all its values.
+
+    Two switches of the page choose the way and the measure.
+    """
+
+    matrix: RateMatrix
+
+    @property
+    def ways(self) -> list[str]:
+        """The ways to group the models that make more than one group."""
+        models = (*self.matrix.sources, *self.matrix.targets)
+        ways = [by for by in WAYS if len({model.classes.get(by) for model in models}) > 1]
+        return ways or ["architecture"]
+
+    @property
+    def switches(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """What can be chosen: a legend, a name, and choices with their words."""
+        measures = [("all", "all texts"), ("right", "texts the target had right")]
+        switches = [("Counting", "of", measures)]
+        if len(self.ways) > 1:
+            switches.append(("Grouped by", "by", [(by, WAYS[by]) for by in self.ways]))
+        return switches
+
+    @property
+    def maps(self) -> list[HeatMap]:
+        """The maps, one for every way."""
+        scale = scale_of(self.matrix)
+        return [heat_map(self.matrix, by, scale) for by in self.ways]
+
+    @property
+    def legend(self) -> Legend:
+        """The legend of all maps: base rates and empty cells, where there are any."""
+        matrix = self.matrix
+        parts = (matrix.rate, matrix.rate_of_right)
+        has_empty = not all(np.isfinite(part).all() for part in parts)
+        has_base = bool((matrix.is_base & np.isfinite(matrix.rate)).any())
+        return legend(scale_of(matrix), has_empty, has_base)
+
+    @property
+    def value_tables(self) -> list[tuple[str, str, list[Values]]]:
+        """Every value in percent: a measure, its words, and a row for every source."""
+        return [
+            ("all", "all texts", self._rows(False)),
+            ("right", "texts the target had right", self._rows(True)),
+        ]
+
+    def _rows(self, of_right: bool) -> list[Values]:
+        """Write the values of one measure: of those that a target had right with their numbers."""
+        matrix = self.matrix
+        return [
+            (
+                source.name,
+                number(int(matrix.texts[i])),
+                [
+                    (in_percent(rate), is_base, count if of_right else None)
+                    for rate, is_base, count in zip(
+                        matrix.rates(of_right)[i].tolist(),
+                        matrix.is_base[i].tolist(),
+                        matrix.right[i].tolist(),
+                    )
+                ],
+            )
+            for i, source in enumerate(matrix.sources)
+        ]
+
+    def __html__(self) -> Markup:
+        return fragment("matrix.html.jinja", matrix=self)
 
 
-def in_percent(rate: float) -> str:
+def in_percent(rate: float | None) -> str:
     """Format a rate as in a table whose unit is the percent.
 
     >>> in_percent(0.3534), in_percent(float("nan"))
     ('35.3', '–')
     """
-    return NO_VALUE if math.isnan(rate) else percent(rate).removesuffix("%")
-
-
-def _count(matrix: RateMatrix, source: int, target: int) -> str:
-    return f" data-n={matrix.right[source, target]}"
+    return NO_VALUE if rate is None or math.isnan(rate) else percent(rate).removesuffix("%")
 
 
 def means(matrix: RateMatrix, of_right: bool) -> tuple[float, float]:
