@@ -52,7 +52,7 @@ from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
 from brittle.targets.options import Target
-from brittle.targets.protocols import HasScores, Translates
+from brittle.targets.protocols import HasScores, Translates, close, declared_by
 from brittle.text import Text
 from brittle.workflow.backends import Workers
 
@@ -146,7 +146,7 @@ def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
     target = replace(target, fields=fields, shape=dataset.shape)
     # A target that is open already stays as it is, also where workers open it again.
     is_live = not target.is_named and isinstance(target.model, HasScores | Translates)
-    if is_live and not getattr(target.model, "reads_zero_vectors", False):
+    if is_live and not declared_by(target.model, "reads_zero_vectors"):
         return target
     return replace(target, wanted_mask=wanted_mask(attack))
 
@@ -158,9 +158,8 @@ def _opened(target: Target) -> Iterator[Any]:
     try:
         yield opened
     finally:
-        is_ours = opened is not target.opened and opened is not target.model
-        if is_ours and hasattr(opened, "close"):
-            opened.close()
+        if opened is not target.opened and opened is not target.model:
+            close(opened)
 
 
 def _open_broker(
@@ -194,7 +193,7 @@ def _path_of(
         return folder / f"{name}.sqlite"
     path = default_path(folder, job.default_name(), budget)
     other = same_but_budget(path, job.default_name())
-    if other is not None and getattr(job.target, "costly", False):
+    if other is not None and declared_by(job.target, "costly"):
         warn(
             f"The run {other!r} has the same settings and another budget. With --name {other} a "
             "larger budget goes on with it, and asks nothing again that was answered."
@@ -316,7 +315,7 @@ def _working(start: _Start) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
     """
     workforce, job, broker = start.workforce, start.job, start.broker
     asks_here = workforce.is_one_process or is_asked_by_driver(job.target)
-    with start.under_way.noted(asks_here and getattr(job.target, "in_process", True)):
+    with start.under_way.noted(asks_here and declared_by(job.target, "in_process")):
         if workforce.is_one_process:
             yield broker, _attack_here(start)
             return
