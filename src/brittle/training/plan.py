@@ -16,23 +16,18 @@ from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
 from brittle.zoo import model_cache as cache
 from brittle.zoo.folder import full_name
-from brittle.zoo.names import grid
+from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
+from brittle.zoo.names.limits import neutral_values
 from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
 
 SPELLING_SETTINGS = (
-    *("character_embedding", "character_scale", "character_window", "kernels", "highways"),
-    "spelling",
+    *("character_embedding", "character_scale", "character_window", "char_filters", "highways"),
+    "max_word_length",
 )
-WORD_VECTOR_SETTINGS = ("embedding", "tuned", "forget")
+WORD_VECTOR_SETTINGS = ("embedding", "tuned", "word_dropout")
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
-
-AS_IT_IS: Mapping[str, Mapping[str, Any]] = {
-    "transformer": {"layers": 0, "pretrained": True, "width": 0},
-    "picture": {"data_share": 1.0},
-}
-"""By kind of model, the values of settings that change nothing."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ class TrainingPlan:
         return cache.content_key(
             name=self.design.name,
             size=self.size,
-            settings=settings,
+            settings=changes.with_former_names(settings),
             seed=self.seed,
             data=self.splits.fingerprint,
             **more,
@@ -103,11 +98,11 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
     a network of pictures that learns from all of them.
     """
     unused = _unused_settings(design)
-    as_it_is = AS_IT_IS.get(design.kind, {})
+    neutral = neutral_values(grid.settings(design))
     return {
         name: value
         for name, value in settings.items()
-        if name not in unused and (name not in as_it_is or value != as_it_is[name])
+        if name not in unused and (name not in neutral or value != neutral[name])
     }
 
 
@@ -147,6 +142,7 @@ def choose_settings(design: Design, size: str, changed: Changed) -> ModelSetting
     else:
         settings = grid.parse_settings(design, size, changed)
         names = [text.partition("=")[0].strip() for text in changed]
+    names = list(changes.with_present_names(dict.fromkeys(names)))
     for name, used_by in _unused_settings(design).items():
         if name in names:
             raise UsageError(

@@ -201,7 +201,7 @@ def _load_splits(
     exclude: Sequence[str] = (),
 ) -> TrainingSplits:
     if isinstance(settings, SentenceGeneratorSettings):
-        return load_sentences(data, settings.reads, text=text, exclude=exclude)
+        return load_sentences(data, settings.max_length, text=text, exclude=exclude)
     if exclude:
         raise UsageError(
             f"Got exclude for {design.name}; expected it for a generator of sentences, such as "
@@ -344,8 +344,8 @@ def _keep_diverged(
     plan: TrainingPlan, partial: Path, error: Diverged, seconds: float
 ) -> BrittleError:
     """Keep the last good weights of a training that diverged; build the error that names them."""
-    rate = getattr(plan.settings, "rate", None)
-    lower = f", or at a lower rate than {rate:g} (--set rate=…)" if rate else ""
+    rate = getattr(plan.settings, "learning_rate", None)
+    lower = f", or at a lower rate than {rate:g} (--set learning_rate=…)" if rate else ""
     remedy = f"Train with another --seed{lower}."
     if error.fitted is None:
         shutil.rmtree(partial)

@@ -203,7 +203,7 @@ def build_tokenizer(
     if parts["input"] == "W":
         return vocabulary
     both = parts["input"] == "WC" and parts["embedding"] != "ELMo"
-    return CharacterTokenizer(alphabet, spelling or settings.spelling, vocabulary, both=both)
+    return CharacterTokenizer(alphabet, spelling or settings.max_word_length, vocabulary, both=both)
 
 
 def restore_network(
@@ -222,8 +222,8 @@ def restore_network(
     bilm, spelling = None, None
     if bilm_folder is not None:
         bilm = open_bilm(bilm_folder, torch_device(device))
-        spelling = load_settings(bilm_folder).spelling
-    check_row_length("spelling", spelling or built.spelling)
+        spelling = load_settings(bilm_folder).max_word_length
+    check_row_length("max_word_length", spelling or built.max_word_length)
     network = restore_weights(
         lambda: build(parts, built, len(vocabulary), characters, labels, bilm),
         tensors,
@@ -232,4 +232,4 @@ def restore_network(
     tokenizer = build_tokenizer(parts, built, vocabulary, alphabet, spelling)
     if isinstance(tokenizer, CharacterTokenizer):
         tokenizer.max_spellings = MAX_SPELLINGS
-    return NetworkModel(network, tokenizer, built.reads, device)
+    return NetworkModel(network, tokenizer, built.max_length, device)

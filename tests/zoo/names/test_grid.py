@@ -124,17 +124,19 @@ def test_sizes() -> None:
         grid.settings(grid.design("naive-bayes"), "huge")
     paper = grid.settings(grid.design("CharCNN-LSTM"), "paper")
     assert isinstance(paper, NetworkSettings)
-    assert (paper.kernels, paper.hidden, paper.character_window) == (1000, 500, 6)
-    assert (paper.character_embedding, paper.optimizer, paper.batch) == (25, "sgd", 64)
+    assert (paper.char_filters, paper.hidden, paper.character_window) == (1000, 500, 6)
+    assert (paper.character_embedding, paper.optimizer, paper.batch_size) == (25, "sgd", 64)
     lstm = grid.settings(grid.design("LSTM-W-GloVe-1"), "paper")
     assert isinstance(lstm, NetworkSettings)
     assert (lstm.hidden, lstm.embedding, lstm.dropout) == (64, 50, 0.25)
-    assert (lstm.batch, lstm.reads, lstm.optimizer) == (24, 250, "adam")
+    assert (lstm.batch_size, lstm.max_length, lstm.optimizer) == (24, 250, "adam")
 
 
 def test_deep_lstms_have_settings_of_their_own() -> None:
     rates = {
-        layers: grid.as_json(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
+        layers: grid.as_json(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))[
+            "learning_rate"
+        ]
         for layers in grid.LAYERS["BiLSTM"]
     }
     assert rates[1] == rates[2] > rates[4]
@@ -142,7 +144,7 @@ def test_deep_lstms_have_settings_of_their_own() -> None:
 
 def test_pairs_have_settings_of_their_own() -> None:
     rates = {
-        name: grid.as_json(grid.settings(grid.design(name)))["forget"]
+        name: grid.as_json(grid.settings(grid.design(name)))["word_dropout"]
         for name in ("BiLSTM-W-GloVe-1", "BiLSTM-W-GloVe-1-pair", "Average-C-Random-pair-plain")
     }
     assert list(rates.values()) == [0.3, 0.1, 0.1]

@@ -161,8 +161,8 @@ def build_sentence_generator(
     }
     settings = SentenceGeneratorSettings(**values)
     style = SentenceStyle(bool(card.parts["capital"]), str(card.parts["closing"]))
-    tokenizer = SentenceTokenizer(words, settings.reads, style)
-    check_row_length("reads", settings.reads)
+    tokenizer = SentenceTokenizer(words, settings.max_length, style)
+    check_row_length("max_length", settings.max_length)
 
     def without_critic() -> ARAE:
         model = ARAE(settings, len(tokenizer))

@@ -327,7 +327,7 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
     if isinstance(default, NetworkSettings) and design.parts.get("embedding") == "ELMo":
         # Frozen vectors: with a dropout of 0.6, the loss on MR is still 0.61 after six epochs, with
         # 0.2 it is 0.41 (one seed, a biLM of 300,000 words).
-        default = replace(default, dropout=0.2, rate=min(default.rate, 2e-3))
+        default = replace(default, dropout=0.2, learning_rate=min(default.learning_rate, 2e-3))
     if size == "paper":
         return PAPER.get(design.name, default)
     if size == "tiny":

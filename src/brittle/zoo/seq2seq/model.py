@@ -156,7 +156,7 @@ def open_translator(
     parallel = min(cores(), MAX_PARALLEL_CALLS) if device == "cpu" else 1
     threads = ThreadUse(max(1, cores() // parallel)) if device == "cpu" else None
     ways = (beam, device, parallel, threads)
-    return card, TranslationModel(network, pieces, settings.reads, vocabulary, *ways)
+    return card, TranslationModel(network, pieces, settings.max_length, vocabulary, *ways)
 
 
 def _stack(layers: Sequence[Tensor]) -> Array:

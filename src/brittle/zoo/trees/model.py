@@ -125,4 +125,4 @@ def restore_tree_model(
     network = restore_weights(
         lambda: TreeClassifier(parts, built, len(vocabulary), labels), tensors
     )
-    return TreeModel(network, TreeEncoder(vocabulary, built.reads), device)
+    return TreeModel(network, TreeEncoder(vocabulary, built.max_length), device)
