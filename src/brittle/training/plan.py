@@ -19,7 +19,7 @@ from brittle.zoo.folder import full_name
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.limits import neutral_values
-from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
+from brittle.zoo.names.settings import ModelSettings
 
 SPELLING_SETTINGS = (
     *("character_embedding", "character_scale", "character_window", "char_filters", "highways"),
@@ -48,9 +48,10 @@ class TrainingPlan:
     @cached_property
     def key(self) -> str:
         settings = settings_that_matter(self.design, grid.as_json(self.settings))
-        if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
+        encoder = settings.get("encoder") if self.design.family.tunes_encoder else None
+        if encoder is not None and Path(encoder).is_dir():
             # The files of a pretrained encoder count; the path of its folder does not.
-            paths = sorted(Path(self.settings.encoder).iterdir())
+            paths = sorted(Path(encoder).iterdir())
             settings["encoder"] = files.digest_of(path for path in paths if path.is_file())
         more: dict[str, Any] = {}
         if self.method is not None:
@@ -124,7 +125,7 @@ def _unused_settings(design: Design) -> dict[str, str]:
 
 def check_kinds(design: Design, splits: TrainingSplits) -> None:
     """Refuse a model of texts on data of pictures, and the other way round."""
-    reads = design.item_kind
+    reads = design.family.item_kind
     if splits.train.kind != reads:
         raise UsageError(
             f"The data set {splits.name!r} holds {splits.train.kind}s, but {design.name} reads "

@@ -39,9 +39,7 @@ from brittle.training.splits import (
 )
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
-from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.folder import Card
-from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
@@ -54,8 +52,8 @@ from brittle.zoo.names.settings import (
     NetworkSettings,
     SentenceGeneratorSettings,
 )
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
+LANGUAGE_MODEL, GENERATOR, TRANSLATOR = "language model", "generator", "translator"
 UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
 """The kinds of models that learn without labels."""
 

@@ -10,12 +10,11 @@ import pytest
 from brittle.errors import UsageError
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import (
-    DEFAULT,
-    PAPER,
     FineTuningSettings,
     LinearSvmSettings,
     NetworkSettings,
 )
+from brittle.zoo.names.sizes import DEFAULT, PAPER
 
 FORMER: dict[str, Any] = {
     "reads": 9,

@@ -9,7 +9,8 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.names.settings import GLOVE_SIZE, NetworkSettings
+from brittle.zoo.names.sizes import SIZES
 
 NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, "biLM"]
 NAMED += ["seq2seq-LSTM", "seq2seq-Transformer", *grid.PICTURE_MODELS, *grid.GENERATORS]
@@ -62,7 +63,7 @@ def test_what_is_built_is_what_is_declared() -> None:
 def test_names_are_found_in_any_case_and_have_settings_in_json(name: str) -> None:
     design = grid.design(name.upper())
     assert design.name == name and design.about
-    for size in grid.SIZES:
+    for size in SIZES:
         settings = grid.as_json(grid.settings(design, size))
         assert json.loads(json.dumps(settings)) == settings
 
@@ -151,9 +152,9 @@ def test_pairs_have_settings_of_their_own() -> None:
 
 
 def test_glove_is_as_wide_as_it_is() -> None:
-    for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
+    for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), SIZES):
         settings = grid.settings(grid.design(name), size)
-        assert isinstance(settings, NetworkSettings) and settings.embedding == grid.GLOVE_SIZE
+        assert isinstance(settings, NetworkSettings) and settings.embedding == GLOVE_SIZE
     with pytest.raises(UsageError, match=r"GloVe vectors of 50 numbers.* embedding is 100"):
         grid.settings(grid.design("Kim-CNN"), embedding=100)
 

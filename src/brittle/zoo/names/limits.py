@@ -29,10 +29,10 @@ class Limit:
 
 COUNT = Limit(lambda n: n >= 1, "1 or more")
 COUNT_OR_ZERO = Limit(lambda n: n >= 0, "0 or more")
-COUNTS = Limit(
-    lambda values: bool(values) and all(type(n) is int and n > 0 for n in values),
-    "whole numbers of 1 or more",
+ANY_COUNTS = Limit(
+    lambda values: all(type(n) is int and n > 0 for n in values), "whole numbers of 1 or more"
 )
+COUNTS = Limit(lambda values: bool(values) and ANY_COUNTS.allows(values), ANY_COUNTS.expected)
 POSITIVE = Limit(lambda x: 0 < x < math.inf, "a number above 0")
 NOT_NEGATIVE = Limit(lambda x: 0 <= x < math.inf, "a number of 0 or more")
 SHARE = Limit(lambda x: 0 <= x < 1, "a share from 0 to below 1")
@@ -50,8 +50,8 @@ def count_or_zero(default: int, neutral: int | None = None) -> int:
 
 
 def counts(*default: int) -> tuple[int, ...]:
-    """Declare whole numbers of 1 or more."""
-    return _declared(default, COUNTS)
+    """Declare whole numbers of 1 or more; without a default there may be none."""
+    return _declared(default, COUNTS if default else ANY_COUNTS)
 
 
 def positive(default: float) -> float:

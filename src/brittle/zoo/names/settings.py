@@ -1,4 +1,8 @@
-"""The settings of models: the defaults, and those of the papers."""
+"""The settings of models, each with its limits.
+
+Limits between settings are functions beside their class. What they are by default, tiny and in
+papers stands in sizes.py.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brittle.errors import UsageError
 from brittle.zoo.names.limits import (
     count,
     count_or_zero,
@@ -17,6 +22,8 @@ from brittle.zoo.names.limits import (
     positive,
     share,
 )
+
+GLOVE_SIZE = 50
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,20 @@ class NetworkSettings:
     epochs: int = count(6)
     patience: int = count(3)
     bilm: str = "biLM@imdb#0"
+
+
+def check_network(name: str, parts: Mapping[str, Any], settings: NetworkSettings) -> None:
+    """Refuse vectors of another size than GloVe's, and heads that do not divide the hidden size."""
+    if parts["embedding"] == "GloVe" and settings.embedding != GLOVE_SIZE:
+        raise UsageError(
+            f"{name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
+            f"embedding is {settings.embedding}. Leave it as it is, or take word2vec or Random."
+        )
+    if parts["encoder"] == "Transformer" and settings.hidden % settings.heads:
+        raise UsageError(
+            f"{name} divides its hidden size among its heads, but {settings.hidden} is no "
+            f"multiple of {settings.heads}. Change the setting hidden, or heads."
+        )
 
 
 @dataclass(frozen=True)
@@ -243,6 +264,19 @@ class TranslatorSettings:
     patience: int = count(3)
 
 
+def check_translator(name: str, parts: Mapping[str, Any], settings: TranslatorSettings) -> None:
+    """Refuse a translator without layers, and a hidden size that cannot be divided."""
+    if settings.layers < 1:
+        raise UsageError(f"{name} needs a layer, but the setting layers is 0. Set 1 or more.")
+    divided = {"LSTM": ("both directions", 2), "Transformer": ("its heads", settings.heads)}
+    what, count = divided[str(parts["encoder"])]
+    if settings.hidden % count:
+        raise UsageError(
+            f"{name} divides its hidden size among {what}, but {settings.hidden} is no "
+            f"multiple of {count}. Change the setting hidden."
+        )
+
+
 @dataclass(frozen=True)
 class PictureGeneratorSettings:
     """Settings of a WGAN with gradient penalty, and of the inverter that is fitted after it.
@@ -278,220 +312,3 @@ GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings
 ModelSettings = (
     NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings | GeneratorSettings
 )
-
-
-DEFAULT: Mapping[str, ModelSettings] = {
-    "naive-bayes": NaiveBayesSettings(),
-    "linear-svm": LinearSvmSettings(),
-    "Average": NetworkSettings(),
-    "LSTM": NetworkSettings(),
-    "BiLSTM": NetworkSettings(),
-    # With the settings of one sequence, the BiLSTM of pairs is right in 62 % of SNLI, not in 67 %
-    # (benchmarks/pairs.json). A guess at the reason: what entails what hangs on single words.
-    "Average-pair": NetworkSettings(dropout=0.3, word_dropout=0.1, learning_rate=2e-3),
-    "LSTM-pair": NetworkSettings(dropout=0.3, word_dropout=0.1, learning_rate=2e-3),
-    "BiLSTM-pair": NetworkSettings(dropout=0.3, word_dropout=0.1, learning_rate=2e-3),
-    "TreeLSTM": NetworkSettings(
-        max_length=80, dropout=0.3, word_dropout=0.1, learning_rate=2e-3, max_grad_norm=1.0
-    ),
-    # At a higher rate or dropout, four layers stay at chance for several epochs.
-    "LSTM-4": NetworkSettings(dropout=0.3, learning_rate=2e-3, max_grad_norm=1.0),
-    "BiLSTM-4": NetworkSettings(dropout=0.3, learning_rate=2e-3, max_grad_norm=1.0),
-    "CNN": NetworkSettings(dropout=0.5, word_dropout=0.1, learning_rate=2e-3),
-    "Transformer": NetworkSettings(
-        dropout=0.2, word_dropout=0.1, learning_rate=1e-3, warmup=0.1, epochs=8
-    ),
-    "CharCNN-LSTM": NetworkSettings(
-        char_filters=150,
-        hidden=100,
-        dropout=0.3,
-        word_dropout=0.0,
-        learning_rate=3e-3,
-        max_grad_norm=1.0,
-        epochs=8,
-    ),
-    "biLM": LanguageModelSettings(),
-    "MiniLM": FineTuningSettings(),
-    "MiniLM-3": FineTuningSettings(layers=3),
-    # Planned for 8 epochs, it was best after the second on MR (dev 0.744); with 4 it has 0.760.
-    "BERT-NOPT": FineTuningSettings(
-        layers=3, pretrained=False, width=128, learning_rate=5e-4, epochs=4
-    ),
-    # For the 29,000 pairs of Multi30k and an hour of one core.
-    "seq2seq-LSTM": TranslatorSettings(layers=2, dropout=0.2, learning_rate=1.5e-3, epochs=10),
-    "seq2seq-Transformer": TranslatorSettings(epochs=9),
-    "LeNet": PictureNetworkSettings(),
-    "MLP": PictureNetworkSettings(hidden=64, epochs=10),
-    "forest": ForestSettings(),
-    # A quarter of the paper's width.
-    "WGAN": PictureGeneratorSettings(),
-    "WGAN-residual": PictureGeneratorSettings(
-        latent=128, channels=8, batch_size=16, learning_rate=2e-4, steps=2000, inverter_steps=1000
-    ),
-    # Half an hour of one core on imdb; the figures are on the card of the one that is shipped.
-    "ARAE": SentenceGeneratorSettings(),
-}
-"""By the name of a model, else by encoder and layers, else by encoder and pair, if the sides of a
-pair are read apart, else by encoder alone."""
-
-PAPER: Mapping[str, ModelSettings] = {
-    # Rate, batch, critic steps and the number of steps of WGAN are those of the authors' code; the
-    # betas and the residual one's numbers of steps are our choice.
-    "WGAN": PictureGeneratorSettings(
-        channels=64,
-        critic_steps=5,
-        learning_rate=1e-4,
-        inverter_rate=1e-4,
-        batch_size=80,
-        steps=48_000,
-        inverter_steps=48_000,
-        first_beta=0.9,
-        second_beta=0.999,
-    ),
-    "WGAN-residual": PictureGeneratorSettings(
-        latent=128,
-        channels=64,
-        critic_steps=5,
-        learning_rate=1e-4,
-        inverter_rate=1e-4,
-        batch_size=64,
-        steps=48_000,
-        inverter_steps=48_000,
-    ),
-    "CharCNN-LSTM": NetworkSettings(
-        char_filters=1000,
-        hidden=500,
-        dropout=0.5,
-        word_dropout=0.0,
-        optimizer="sgd",
-        learning_rate=1.0,
-        max_grad_norm=5.0,
-        epochs=25,
-        patience=25,
-    ),
-    # Layers of 1,024 features, two highways and ten epochs are those of Peters et al. (2018). Their
-    # LSTMs have 4,096 units, projected to 512, and learn from a billion words.
-    "biLM": LanguageModelSettings(
-        words=1_000_000_000, vocabulary=100_000, highways=2, hidden=512, epochs=10, patience=10
-    ),
-    # Hsieh et al. (2019) name 2 layers of 512 for the LSTM and 6 layers for the Transformer.
-    "seq2seq-LSTM": TranslatorSettings(
-        subwords=32_000, hidden=512, layers=2, dropout=0.3, batch_subwords=8000, epochs=20
-    ),
-    "seq2seq-Transformer": TranslatorSettings(
-        subwords=32_000,
-        hidden=512,
-        layers=6,
-        heads=8,
-        feed_forward=2048,
-        learning_rate=7e-4,
-        batch_subwords=8000,
-        epochs=20,
-    ),
-    # As in the authors' code; the number of steps is ours (15 epochs of theirs are many more).
-    "ARAE": SentenceGeneratorSettings(
-        vocabulary=11_000,
-        min_count=1,
-        encoder="cnn",
-        embedding=300,
-        filters=(500, 700, 1000),
-        hidden=300,
-        latent=100,
-        layers=(300, 300),
-        sampled=0,
-        noise=0.2,
-        more_rounds=(2, 4, 6),
-        optimizer="sgd",
-        learning_rate=1.0,
-        generator_rate=5e-5,
-        critic_rate=1e-5,
-        critic="clamp",
-        clamp=0.01,
-        critic_steps=5,
-        batch_size=32,
-        steps=100_000,
-        check_every=1_000,
-        patience=10,
-        generator_steps=0,
-        inverter_rate=1e-5,
-        inverter_steps=50_000,
-    ),
-    "Kim-CNN": NetworkSettings(
-        dropout=0.5, word_dropout=0.0, embedding=50, batch_size=50, epochs=25, learning_rate=1e-3
-    ),
-    "LSTM-W-GloVe-1": NetworkSettings(
-        max_length=250,
-        embedding=50,
-        hidden=64,
-        dropout=0.25,
-        word_dropout=0.0,
-        learning_rate=3e-3,
-        max_grad_norm=1.0,
-        batch_size=24,
-        epochs=3,
-    ),
-}
-"""By the name of a model; values that its paper does not state, such as a rate, are our choice."""
-
-TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
-    NaiveBayesSettings: {},
-    LinearSvmSettings: {},
-    ForestSettings: {},
-    NetworkSettings: {
-        "embedding": 12,
-        "character_embedding": 8,
-        "char_filters": 16,
-        "hidden": 16,
-        "heads": 2,
-        "filters": 8,
-        "learning_rate": 1e-2,
-        "batch_size": 8,
-        "epochs": 4,
-    },
-    TranslatorSettings: {
-        "subwords": 300,
-        "min_count": 1,
-        "hidden": 32,
-        "layers": 2,
-        "heads": 2,
-        "feed_forward": 64,
-        "dropout": 0.0,
-        "learning_rate": 1e-2,
-        "batch_subwords": 400,
-        "epochs": 4,
-    },
-    LanguageModelSettings: {
-        "words": 20_000,
-        "vocabulary": 500,
-        "character_embedding": 8,
-        "hidden": 8,
-        "learning_rate": 1e-2,
-        "batch_size": 8,
-        "epochs": 2,
-    },
-    PictureNetworkSettings: {"hidden": 16, "learning_rate": 1e-2, "batch_size": 8, "epochs": 3},
-    PictureGeneratorSettings: {
-        "latent": 8,
-        "channels": 4,
-        "learning_rate": 1e-3,
-        "batch_size": 8,
-        "steps": 12,
-        "inverter_steps": 12,
-    },
-    SentenceGeneratorSettings: {
-        "vocabulary": 500,
-        "min_count": 1,
-        "embedding": 12,
-        "filters": (12, 16, 20),
-        "hidden": 16,
-        "latent": 8,
-        "layers": (16, 16),
-        "batch_size": 8,
-        "steps": 24,
-        "check_every": 8,
-        "generator_steps": 20,
-        "inverter_steps": 20,
-    },
-    FineTuningSettings: {"max_length": 32, "batch_size": 8, "epochs": 1},
-}
-"""By the kind of settings, what the size `tiny` changes: it trains in a moment, not accurately."""
