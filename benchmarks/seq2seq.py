@@ -88,10 +88,10 @@ def plan_epochs(name: str, args: argparse.Namespace) -> dict[str, Any]:
     settings: Any = grid.settings(design, args.size)
     examples = load_pairs(args.folder, text=[args.text], label=args.label).train.examples
     sides = [[e.fields[0][1] for e in examples], [str(e.label) for e in examples]]
-    pieces = Pieces.learn([*sides[0], *sides[1]], settings.pieces, settings.min_count)
-    ids = [[one.ids for one in pieces.encode(side, settings.reads)] for side in sides]
+    pieces = Pieces.learn([*sides[0], *sides[1]], settings.subwords, settings.min_count)
+    ids = [[one.ids for one in pieces.encode(side, settings.max_length)] for side in sides]
     lengths = [len(one) + len(other) for one, other in zip(*ids)]
-    batches = batches_by_length(lengths, settings.batch_pieces, Random(0))
+    batches = batches_by_length(lengths, settings.batch_subwords, Random(0))
     network: Any = build_network(str(design.parts["encoder"]), settings, len(pieces))
     optimizer = torch.optim.AdamW(network.parameters(), foreach=False)
     seconds = []

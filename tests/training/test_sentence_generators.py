@@ -221,7 +221,7 @@ def test_a_generator_that_gets_worse_is_the_one_from_before() -> None:
     from brittle.zoo.names import grid
 
     settings: Any = grid.settings(grid.design("ARAE"), "tiny")
-    rows = torch.randint(4, 20, (30, settings.reads))
+    rows = torch.randint(4, 20, (30, settings.max_length))
     kept: dict[bool, Any] = {}
     for is_good in (True, False):
         torch.manual_seed(0)

@@ -31,7 +31,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def train(encoder: str, **options: Any) -> Path:
-    changed = toy.settings(encoder, epochs=3, pieces=60, batch_pieces=200, dropout=0.1)
+    changed = toy.settings(encoder, epochs=3, subwords=60, batch_subwords=200, dropout=0.1)
     splits = toy.splits(40, 6)
     return training.train_on(
         f"seq2seq-{encoder}", splits, size="tiny", settings=changed, device="cpu", **options

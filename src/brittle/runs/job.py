@@ -47,6 +47,7 @@ from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, match_labels
 from brittle.targets.protocols import Target, positions_read
+from brittle.zoo.names.changes import former_name
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -200,9 +201,10 @@ class Job:
         name = self.attack_name
         unnamed = default_settings(name).items()
         changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
-        fixed = self.fixed | {"settings": changed}
+        target = former_name(self.target.name)  # a run keeps its name when settings are renamed
+        fixed = self.fixed | {"target": target, "settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
-        words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
+        words = f"{target}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
     def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:

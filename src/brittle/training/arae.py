@@ -46,7 +46,7 @@ def fit_sentence_generator(job: TrainingJob, settings: SentenceGeneratorSettings
     device = torch_device(job.device)
     sentences = [str(text) for text in job.train.texts]
     caps = {"cap": settings.vocabulary, "min_count": settings.min_count}
-    tokenizer = SentenceTokenizer.of(sentences, settings.reads, **caps)
+    tokenizer = SentenceTokenizer.of(sentences, settings.max_length, **caps)
     rows, unknown = _rows(job, tokenizer, device)
     with seeded(job.seed, 1):
         model = ARAE(settings, len(tokenizer)).to(device)
@@ -57,7 +57,7 @@ def fit_sentence_generator(job: TrainingJob, settings: SentenceGeneratorSettings
             if error.fitted is not None:
                 error.fitted = _finish(job, trainer, tokenizer, error.fitted)
             raise
-        epochs = state.epoch * settings.check_every * settings.batch // len(rows.train)
+        epochs = state.epoch * settings.check_every * settings.batch_size // len(rows.train)
         counted = {"sentences": len(rows.train), "left out, with rare words": unknown}
         steps = {"steps": min(state.best_epoch * settings.check_every, settings.steps)}
         return _finish(job, trainer, tokenizer, Fitted(None, epochs, measures=steps | counted))

@@ -126,7 +126,7 @@ def fit_latent(
     trainer = LatentTrainer(model, settings)
 
     def batch() -> Tensor:
-        return codes[torch.randint(len(codes), (settings.batch,), device=codes.device)]
+        return codes[torch.randint(len(codes), (settings.batch_size,), device=codes.device)]
 
     model.eval()
     parts.train()

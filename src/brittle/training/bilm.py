@@ -50,7 +50,7 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
     train = _first_texts(job.train.texts, settings.words)
     vocabulary = _vocabulary(job, train, settings)
     alphabet = CharacterTokenizer.alphabet_of(train, min_count=settings.min_count)
-    tokenizer = CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=True)
+    tokenizer = CharacterTokenizer(alphabet, settings.max_word_length, vocabulary, both=True)
     spans = list(_spans(tokenizer, train, settings.span))
     dev_texts = _first_texts(job.dev.texts, settings.words // DEV_SHARE)
     dev = list(_spans(tokenizer, dev_texts, settings.span))
@@ -75,7 +75,7 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
             return both.mean() if len(both) else 0.0 * model.softmax.head.weight.sum()
 
         def dev_measure() -> float:
-            measured[:] = [measure(model, tokenizer, dev, settings.batch, device)]
+            measured[:] = [measure(model, tokenizer, dev, settings.batch_size, device)]
             return 1 / measured[0].mean
 
         def describe(train_loss: float, _: float) -> str:
@@ -101,7 +101,7 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
             if error.fitted is not None:
                 error.fitted = _without_accuracy(error.fitted, {})
             raise
-        best = measure(model, tokenizer, dev, settings.batch, device)
+        best = measure(model, tokenizer, dev, settings.batch_size, device)
     perplexity = {"dev": best.mean, "forward": best.forward, "backward": best.backward}
     rounded = {name: round(value, 2) for name, value in perplexity.items()}
     return _without_accuracy(fitted, rounded | {"known words": round(best.known, 4)})

@@ -11,7 +11,7 @@ from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import load_unlabelled
-from brittle.zoo.bilm.folder import KIND, PART, reference
+from brittle.zoo.bilm.folder import PART, reference
 from brittle.zoo.folder import CARD_FILE
 from brittle.zoo.model_cache import models_folder, trained_models
 from brittle.zoo.names import grid
@@ -56,7 +56,7 @@ def plan_bilm(name: str, size: str) -> TrainingPlan:
             "biLM@imdb#0, or the name of a biLM's folder in the cache."
         )
     design = grid.design(parts.model)
-    if design.kind != KIND:
+    if design.family.answers != "states":
         raise UsageError(
             f"Got the setting bilm={name}, but {design.name} is no language model. Expected a name "
             "such as biLM@imdb#0."

@@ -94,7 +94,7 @@ def build_vocabulary(
             f"{job.design.name} reads the two sides of a pair, but the data has {len(job.fields)} "
             f"fields ({', '.join(job.fields)}). Name two columns: --text premise,hypothesis."
         )
-    pairs = len(job.fields) > 1 and job.design.kind != "linear" and not sides
+    pairs = len(job.fields) > 1 and job.design.family.separates_pairs and not sides
     more = (text for _, group in job.variants for text in group)
     vocabulary = WordTokenizer.of(
         job.train.texts, cap=cap, min_count=min_count, pairs=pairs, more=more

@@ -93,7 +93,9 @@ class _AveragedSgd:
     def step(self, ids: NDArray[np.int32], count: Array, sign: Array) -> float:
         """Do one step on one text; return its loss before the step."""
         penalty = self.settings.penalty
-        rate = self.settings.rate / (1 + self.settings.rate * penalty * self.steps)
+        rate = self.settings.learning_rate / (
+            1 + self.settings.learning_rate * penalty * self.steps
+        )
         margin = sign * (self.scale * (count @ self.weight[ids]) + self.bias)
         loss = np.maximum(0.0, 1.0 - margin)
         self.scale *= 1 - rate * penalty

@@ -91,7 +91,7 @@ def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
     settings = trainable.settings
     weights = {n: p for n, p in trainable.network.named_parameters() if p.requires_grad}
     optimizer = make_optimizer(settings, weights)
-    state, best = _resume(job.folder, weights, optimizer, settings.rate)
+    state, best = _resume(job.folder, weights, optimizer, settings.learning_rate)
     while state.epoch < settings.epochs and (
         state.since < settings.patience or state.epoch <= trainable.clean_epochs
     ):
@@ -162,9 +162,9 @@ def _run_epoch(
     torch.manual_seed(random.getrandbits(63))
     trainable.network.train()
     if isinstance(settings, TranslatorSettings):
-        rows_of_batches = batches_by_length(lengths, settings.batch_pieces, random)
+        rows_of_batches = batches_by_length(lengths, settings.batch_subwords, random)
     else:
-        rows_of_batches = batches(lengths, settings.batch, random)
+        rows_of_batches = batches(lengths, settings.batch_size, random)
     steps = len(rows_of_batches)
     total = 0.0
     report_every = max(1, steps // REPORTS_PER_EPOCH)

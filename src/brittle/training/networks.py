@@ -46,7 +46,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
     bilm, spelling = None, None
     if PART in parts:
         folder = find_bilm(parts, models_folder())
-        bilm, spelling = open_bilm(folder, device), load_settings(folder).spelling
+        bilm, spelling = open_bilm(folder, device), load_settings(folder).max_word_length
         alphabet = load_alphabet(folder)
     elif "C" in str(parts["input"]):
         alphabet = CharacterTokenizer.alphabet_of(job.train.texts, min_count=settings.min_count)
@@ -58,7 +58,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
         initialize_embedding(network, vocabulary, job, settings)
         network.to(device)
         kept = None if bilm is None else KeptLayers(network, tokenizer, device)
-        model = NetworkInTraining(network, tokenizer, settings.reads, device, kept)
+        model = NetworkInTraining(network, tokenizer, settings.max_length, device, kept)
 
         def save(folder: Path) -> None:
             tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
@@ -67,7 +67,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
             if alphabet:
                 folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
 
-        encode = partial(tokenizer.encode, reads=settings.reads)
+        encode = partial(tokenizer.encode, reads=settings.max_length)
         texts = EpochTexts(job, encode, lambda key: len(key) >> 2, save)  # the ids are int32
 
         def loss(rows: list[int]) -> Tensor:
@@ -77,7 +77,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
             return batch_loss(model, batch, job.method)
 
         def scoring_model() -> NetworkModel:
-            return NetworkModel(network, tokenizer, settings.reads, device)
+            return NetworkModel(network, tokenizer, settings.max_length, device)
 
         def dev_accuracy() -> float:
             return accuracy(scoring_model(), job.dev)

@@ -182,7 +182,7 @@ class _Watch:
         folders.write_tensors(job.folder / folders.WEIGHTS_FILE, tensors)
         self._sheets(True)
         measures = measure(networks, job.settings.latent, job.held_out, job.split, self.judge)
-        seen = min(step, job.settings.steps) * job.settings.batch * job.settings.critic_steps
+        seen = min(step, job.settings.steps) * job.settings.batch_size * job.settings.critic_steps
         parts = {"shape": list(job.shape)}
         return Fitted(
             None, round(seen / len(job.train)), parts=parts, measures={"steps": step, **measures}

@@ -44,7 +44,7 @@ def load_sentences(
         if not len(dataset):
             raise UsageError(
                 f"The {dataset.split} split of {data!r} has no sentences of {MIN_WORDS} to {reads} "
-                "words that may be learnt. Train on other texts, or with a larger --set reads."
+                "words that may be learnt. Train on other texts, or with a larger --set max_length."
             )
     log.info("%s: %d sentences of up to %d words", splits.name, len(train), reads)
     return replace(splits, train=train, dev=dev)

@@ -57,15 +57,15 @@ def fit_translator(job: TranslatorJob) -> Fitted:
     """Fit a translator; its pieces and its vocabulary are those of the train split."""
     settings, device = job.settings, torch_device(job.device)
     sources, targets = _sides(job.train)
-    pieces = Pieces.learn([*sources, *targets], settings.pieces, settings.min_count)
-    source = [encoded.ids for encoded in pieces.encode(sources, settings.reads)]
-    target = [encoded.ids for encoded in pieces.encode(targets, settings.reads)]
+    pieces = Pieces.learn([*sources, *targets], settings.subwords, settings.min_count)
+    source = [encoded.ids for encoded in pieces.encode(sources, settings.max_length)]
+    target = [encoded.ids for encoded in pieces.encode(targets, settings.max_length)]
     vocabulary = frequent_words(sources)
     dev_sources, dev_targets = _sides(job.dev)
-    dev = pieces.encode(dev_sources, settings.reads)
+    dev = pieces.encode(dev_sources, settings.max_length)
     with seeded(job.seed, training_threads(settings)):
         network = build_network(job.encoder, settings, len(pieces)).to(device)
-        model = TranslationModel(network, pieces, settings.reads, device=device)
+        model = TranslationModel(network, pieces, settings.max_length, device=device)
 
         def loss(rows: list[int]) -> Tensor:
             batch = ([source[i] for i in rows], [target[i] for i in rows])

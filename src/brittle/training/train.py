@@ -39,9 +39,7 @@ from brittle.training.splits import (
 )
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
-from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.folder import Card
-from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
@@ -54,8 +52,8 @@ from brittle.zoo.names.settings import (
     NetworkSettings,
     SentenceGeneratorSettings,
 )
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
+LANGUAGE_MODEL, GENERATOR, TRANSLATOR = "language model", "generator", "translator"
 UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
 """The kinds of models that learn without labels."""
 
@@ -201,7 +199,7 @@ def _load_splits(
     exclude: Sequence[str] = (),
 ) -> TrainingSplits:
     if isinstance(settings, SentenceGeneratorSettings):
-        return load_sentences(data, settings.reads, text=text, exclude=exclude)
+        return load_sentences(data, settings.max_length, text=text, exclude=exclude)
     if exclude:
         raise UsageError(
             f"Got exclude for {design.name}; expected it for a generator of sentences, such as "
@@ -344,8 +342,8 @@ def _keep_diverged(
     plan: TrainingPlan, partial: Path, error: Diverged, seconds: float
 ) -> BrittleError:
     """Keep the last good weights of a training that diverged; build the error that names them."""
-    rate = getattr(plan.settings, "rate", None)
-    lower = f", or at a lower rate than {rate:g} (--set rate=…)" if rate else ""
+    rate = getattr(plan.settings, "learning_rate", None)
+    lower = f", or at a lower rate than {rate:g} (--set learning_rate=…)" if rate else ""
     remedy = f"Train with another --seed{lower}."
     if error.fitted is None:
         shutil.rmtree(partial)

@@ -23,7 +23,7 @@ def fit_tree_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
     """Fit a TreeLSTM by the cross-entropy of its logits; all sentences are parsed first."""
     device = torch_device(job.device)
     vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
-    encoder = TreeEncoder(vocabulary, settings.reads)
+    encoder = TreeEncoder(vocabulary, settings.max_length)
     with seeded(job.seed, 1):
         network = TreeClassifier(job.design.parts, settings, len(vocabulary), len(job.labels))
         embedded: Any = network

@@ -44,7 +44,9 @@ class WganTraining:
     def __post_init__(self) -> None:
         self.device = self.pictures.device
         settings, betas = self.settings, (self.settings.first_beta, self.settings.second_beta)
-        rates = dict.fromkeys(NETWORKS, settings.rate) | {"inverter": settings.inverter_rate}
+        rates = dict.fromkeys(NETWORKS, settings.learning_rate) | {
+            "inverter": settings.inverter_rate
+        }
         self.optimizers = {
             name: torch.optim.Adam(
                 self._weights(name).values(), lr=rates[name], betas=betas, foreach=False
@@ -154,11 +156,11 @@ class WganTraining:
         return loss.item()
 
     def _batch(self) -> Tensor:
-        rows = torch.randint(len(self.pictures), (self.settings.batch,))
+        rows = torch.randint(len(self.pictures), (self.settings.batch_size,))
         return self.pictures[rows.to(self.device)]
 
     def _noise(self) -> Tensor:
-        return torch.randn(self.settings.batch, self.settings.latent).to(self.device)
+        return torch.randn(self.settings.batch_size, self.settings.latent).to(self.device)
 
     def _weights(self, name: str) -> dict[str, nn.Parameter]:
         network: nn.Module = getattr(self.networks, name)

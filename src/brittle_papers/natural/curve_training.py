@@ -24,7 +24,12 @@ LEAK = 0.2
 MIDDLE, SPREAD = 0.5, 4.0
 """The networks read and write points around 0, so many times as far apart as in the square."""
 SETTINGS = PictureGeneratorSettings(
-    latent=LATENT, critic_steps=3, penalty=1.0, rate=1e-3, inverter_rate=2e-3, batch=128
+    latent=LATENT,
+    critic_steps=3,
+    penalty=1.0,
+    learning_rate=1e-3,
+    inverter_rate=2e-3,
+    batch_size=128,
 )
 
 

@@ -39,7 +39,12 @@ def test_the_digits_networks_at_the_papers_width() -> None:
 @pytest.mark.slow
 def test_the_residual_networks_at_the_papers_width_make_a_step() -> None:
     settings = grid.settings(
-        grid.design("WGAN-residual"), "paper", batch=2, critic_steps=1, steps=1, inverter_steps=1
+        grid.design("WGAN-residual"),
+        "paper",
+        batch_size=2,
+        critic_steps=1,
+        steps=1,
+        inverter_steps=1,
     )
     networks = build("WGAN-residual", settings, (64, 64, 3))
     assert linear_shapes(networks.inverter) == [(8192, 2048), (2048, 512), (512, 128)]

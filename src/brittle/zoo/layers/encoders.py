@@ -147,7 +147,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.width = settings.hidden
         self.enter = WholeLinear(size, settings.hidden)
-        self.places = nn.Embedding(settings.reads, settings.hidden)
+        self.places = nn.Embedding(settings.max_length, settings.hidden)
         nn.init.normal_(self.places.weight, std=0.02)
         self.layers = nn.ModuleList(_TransformerLayer(settings) for _ in range(layers))
 

@@ -16,8 +16,8 @@ from brittle.ranking.whole_rows import WholeRows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
+from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.names.settings import TranslatorSettings
 from brittle.zoo.restoring import restore_weights
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
@@ -145,7 +145,7 @@ def open_translator(
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     with folders.fitting_weights(folder, f"the model {card.name!r}"):
         pieces = Pieces.load(folder / piece_files.FILE, hole_id)
-        settings = TranslatorSettings(**card.settings)
+        settings = restore_settings(card)
         network = restore_weights(
             lambda: build_network(card.parts["encoder"], settings, len(pieces)),
             tensors,
@@ -155,8 +155,17 @@ def open_translator(
     vocabulary = tuple(folders.load_words(folder / folders.VOCABULARY_FILE))
     parallel = min(cores(), MAX_PARALLEL_CALLS) if device == "cpu" else 1
     threads = ThreadUse(max(1, cores() // parallel)) if device == "cpu" else None
-    ways = (beam, device, parallel, threads)
-    return card, TranslationModel(network, pieces, settings.reads, vocabulary, *ways)
+    model = TranslationModel(
+        network,
+        pieces,
+        settings.max_length,
+        vocabulary,
+        beam=beam,
+        device=device,
+        parallel=parallel,
+        threads=threads,
+    )
+    return card, model
 
 
 def _stack(layers: Sequence[Tensor]) -> Array:

@@ -111,13 +111,13 @@ class TreeClassifier(nn.Module):
         self.joined = Joined(settings.hidden, parts["pair"], settings.joined)
         self.head = WholeLinear(self.joined.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
-        self.forget = settings.forget
+        self.word_dropout = settings.word_dropout
 
     def sentence_vectors(self, forest: Forest) -> Tensor:
         """Compute the state of every root."""
         words = forest.words
-        if self.training and self.forget:
-            forgotten = torch.rand(words.shape, device=words.device) < self.forget
+        if self.training and self.word_dropout:
+            forgotten = torch.rand(words.shape, device=words.device) < self.word_dropout
             words = words.masked_fill(forgotten & (words != PAD), UNKNOWN)
         states: Tensor = self.encoder(self.dropout(self.embedding(words)), forest)
         return states[forest.roots]
