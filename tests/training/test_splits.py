@@ -14,7 +14,6 @@ from brittle.training.splits import (
     hold_out,
     load_folder,
     load_splits,
-    load_unlabelled,
 )
 
 
@@ -155,7 +154,7 @@ def test_a_folder_without_a_train_file_has_its_dev_file_divided_by_premise(
     trained = load_splits(str(tmp_path), **PAIR)
     assert trained.name == tmp_path.name and trained.train == splits["train"]
     assert trained.dev == splits["dev"]
-    assert load_unlabelled(str(tmp_path), **PAIR).train.examples[0].fields == (
+    assert load_splits(str(tmp_path), **PAIR, labels="none").train.examples[0].fields == (
         splits["train"].examples[0].fields
     )
 

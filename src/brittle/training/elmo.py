@@ -10,7 +10,7 @@ from pathlib import Path
 from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.training.plan import TrainingPlan
-from brittle.training.splits import load_unlabelled
+from brittle.training.splits import load_splits
 from brittle.zoo.bilm.folder import PART, reference
 from brittle.zoo.folder import CARD_FILE
 from brittle.zoo.model_cache import models_folder, trained_models
@@ -63,7 +63,7 @@ def plan_bilm(name: str, size: str) -> TrainingPlan:
         )
     size = _bilm_size(size)
     settings = grid.parse_settings(design, size, parts.settings)
-    return TrainingPlan(design, settings, size, parts.seed, load_unlabelled(parts.data))
+    return TrainingPlan(design, settings, size, parts.seed, load_splits(parts.data, labels="none"))
 
 
 def with_bilm(plan: TrainingPlan, train: Callable[[TrainingPlan], Path]) -> TrainingPlan:

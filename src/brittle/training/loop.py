@@ -28,7 +28,7 @@ from brittle.training.optimizers import (
     restore_state,
     state_of,
 )
-from brittle.training.progress import Report, TrainingProgress
+from brittle.training.progress import Report, TrainingProgress, end_of_epoch
 from brittle.zoo.names.settings import TrainedByEpochs, TranslatorSettings
 from brittle.zoo.threads import ThreadUse
 
@@ -107,9 +107,9 @@ def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
         if state.end_epoch(loss, accuracy):
             best = {name: p.detach().clone() for name, p in weights.items()}
         checkpoint.save(job.folder, state, _tensors(weights, best, optimizer))
-        progress = (state.epoch, settings.epochs, 1, 1, loss, accuracy, state.since == 0)
+        is_best, epochs = state.since == 0, settings.epochs
         measures = trainable.describe(loss, accuracy) if trainable.describe else ""
-        job.report(TrainingProgress(job.name, *progress, measures))
+        job.report(end_of_epoch(job.name, state.epoch, epochs, loss, accuracy, is_best, measures))
     _restore(weights, best)
     return Fitted(state.best, state.epoch)
 
@@ -182,8 +182,7 @@ def _run_epoch(
         optimizer.step()
         total += value
         if n % report_every == 0:
-            progress = (epoch + 1, settings.epochs, n, steps, total / n)
-            job.report(TrainingProgress(job.name, *progress))
+            job.report(TrainingProgress(job.name, epoch + 1, settings.epochs, n, steps, total / n))
     if not all(torch.isfinite(p).all() for p in weights):
         raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
     trainable.network.eval()

