@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear
 from brittle.zoo.layers.bilm import BiLM, LayerMix
 from brittle.zoo.layers.characters import CharacterCNN
 from brittle.zoo.layers.encoders import ENCODERS
@@ -91,7 +92,7 @@ class Classifier(nn.Module):
         self.joined: Joined | None = None
         if "pair" in parts:
             self.joined = Joined(self.encoder.width, parts["pair"], settings.joined)
-        self.head = nn.Linear(self.joined.width if self.joined else self.encoder.width, labels)
+        self.head = WholeLinear(self.joined.width if self.joined else self.encoder.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
         self.word_dropout = settings.word_dropout
 

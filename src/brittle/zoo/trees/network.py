@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear
 from brittle.zoo.layers.heads import Joined
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
@@ -108,7 +109,7 @@ class TreeClassifier(nn.Module):
             self.embedding.weight.mul_(WORD_VECTOR_SCALE)
         self.encoder = ChildSumTreeLSTM(settings.embedding, settings.hidden)
         self.joined = Joined(settings.hidden, parts["pair"], settings.joined)
-        self.head = nn.Linear(self.joined.width, labels)
+        self.head = WholeLinear(self.joined.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
         self.word_dropout = settings.word_dropout
 
