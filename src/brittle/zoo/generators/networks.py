@@ -42,7 +42,7 @@ class Critic(nn.Module):
         return cast(Tensor, self.head(self.features(pictures))).squeeze(1)
 
 
-class Doubled(nn.Module):
+class UpsampledConvolution(nn.Module):
     """A transposed convolution that doubles both sides; what is beyond `size` is cut off."""
 
     def __init__(self, inputs: int, outputs: int, size: tuple[int, int]) -> None:
@@ -146,11 +146,11 @@ def _convolutional(settings: PictureGeneratorSettings, shape: Sequence[int]) -> 
         nn.Linear(z, flat),
         nn.ReLU(),
         nn.Unflatten(1, (4 * c, rows, columns)),
-        Doubled(4 * c, 2 * c, larger[0]),
+        UpsampledConvolution(4 * c, 2 * c, larger[0]),
         nn.ReLU(),
-        Doubled(2 * c, c, larger[1]),
+        UpsampledConvolution(2 * c, c, larger[1]),
         nn.ReLU(),
-        Doubled(c, channels, larger[2]),
+        UpsampledConvolution(c, channels, larger[2]),
         nn.Sigmoid(),
     )
 
