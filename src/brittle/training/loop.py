@@ -29,7 +29,7 @@ from brittle.training.optimizers import (
     state_of,
 )
 from brittle.training.progress import Report, TrainingProgress, end_of_epoch
-from brittle.zoo.names.settings import TrainedByEpochs, TranslatorSettings
+from brittle.zoo.names.settings import TrainedByEpochs
 from brittle.zoo.threads import ThreadUse
 
 REPORTS_PER_EPOCH = 20
@@ -161,7 +161,7 @@ def _run_epoch(
     random = Random(f"{job.seed}:{epoch}")
     torch.manual_seed(random.getrandbits(63))
     trainable.network.train()
-    if isinstance(settings, TranslatorSettings):
+    if settings.batch_subwords:
         rows_of_batches = batches_by_length(lengths, settings.batch_subwords, random)
     else:
         rows_of_batches = batches(lengths, settings.batch_size, random)

@@ -8,12 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training.checkpoint import TrainingState
-from brittle.zoo.names.settings import (
-    LanguageModelSettings,
-    NetworkSettings,
-    TrainedByEpochs,
-    TranslatorSettings,
-)
+from brittle.zoo.names.settings import TrainedByEpochs
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]
@@ -44,8 +39,7 @@ def schedule(done: float, warmup: float) -> float:
 
 def clip_gradients(settings: TrainedByEpochs, weights: Iterable[nn.Parameter]) -> None:
     """Clip the norm of the gradient of all weights together, if the settings say so."""
-    clipped = NetworkSettings | LanguageModelSettings | TranslatorSettings
-    if isinstance(settings, clipped) and settings.max_grad_norm:
+    if settings.max_grad_norm:
         torch.nn.utils.clip_grad_norm_(weights, settings.max_grad_norm)
 
 
@@ -73,4 +67,4 @@ def restore_state(
 
 
 def _is_sgd(settings: TrainedByEpochs) -> bool:
-    return isinstance(settings, NetworkSettings) and settings.optimizer == "sgd"
+    return settings.optimizer == "sgd"

@@ -47,28 +47,14 @@ class TrainingPlan:
 
     @cached_property
     def key(self) -> str:
-        settings = settings_that_matter(self.design, grid.as_json(self.settings))
-        encoder = settings.get("encoder") if self.design.family.tunes_encoder else None
-        if encoder is not None and Path(encoder).is_dir():
-            # The files of a pretrained encoder count; the path of its folder does not.
-            paths = sorted(Path(encoder).iterdir())
-            settings["encoder"] = files.digest_of(path for path in paths if path.is_file())
-        more: dict[str, Any] = {}
-        if self.method is not None:
-            more["hardening"] = methods.as_json(self.method)
-        if self.bilm:
-            more["bilm"] = self.bilm
-        vectors = str(self.design.parts.get("embedding"))
-        if vectors in RECIPES:
-            # They are not settings, but they decide the weights as well.
-            more["vectors"] = RECIPES[vectors]
-        return cache.content_key(
-            name=self.design.name,
-            size=self.size,
-            settings=changes.with_former_names(settings),
-            seed=self.seed,
-            data=self.splits.fingerprint,
-            **more,
+        return model_key(
+            self.design,
+            self.settings,
+            self.size,
+            self.seed,
+            self.splits.fingerprint,
+            self.method,
+            self.bilm,
         )
 
     @property
@@ -77,8 +63,7 @@ class TrainingPlan:
 
     @property
     def model(self) -> str:
-        suffix = "" if self.method is None else f"+{methods.format_method(self.method)}"
-        return f"{self.design.name}{suffix}"
+        return model_name(self.design, self.method)
 
     @property
     def name(self) -> str:
@@ -87,6 +72,47 @@ class TrainingPlan:
     @property
     def folder(self) -> Path:
         return cache.model_folder(self.model, self.splits.name, self.seed, self.key)
+
+
+def model_name(design: Design, method: AdversarialTraining | None) -> str:
+    """Return the name of a model, which says how it is hardened."""
+    suffix = "" if method is None else f"+{methods.format_method(method)}"
+    return f"{design.name}{suffix}"
+
+
+def model_key(
+    design: Design,
+    settings: ModelSettings,
+    size: str,
+    seed: int,
+    data_fingerprint: str,
+    method: AdversarialTraining | None = None,
+    bilm: str = "",
+) -> str:
+    """Hash everything that decides the weights of a model; settings have their former names."""
+    chosen = settings_that_matter(design, grid.as_json(settings))
+    encoder = chosen.get("encoder") if design.family.tunes_encoder else None
+    if encoder is not None and Path(encoder).is_dir():
+        # The files of a pretrained encoder count; the path of its folder does not.
+        paths = sorted(Path(encoder).iterdir())
+        chosen["encoder"] = files.digest_of(path for path in paths if path.is_file())
+    more: dict[str, Any] = {}
+    if method is not None:
+        more["hardening"] = methods.as_json(method)
+    if bilm:
+        more["bilm"] = bilm
+    vectors = str(design.parts.get("embedding"))
+    if vectors in RECIPES:
+        # They are not settings, but they decide the weights as well.
+        more["vectors"] = RECIPES[vectors]
+    return cache.content_key(
+        name=design.name,
+        size=size,
+        settings=changes.with_former_names(chosen),
+        seed=seed,
+        data=data_fingerprint,
+        **more,
+    )
 
 
 def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:

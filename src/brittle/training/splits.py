@@ -28,6 +28,14 @@ MIN_PAIRS = 10
 LATER = {"train": ("dev", "test"), "dev": ("test",)}
 """The splits that come after one: what is in them is not in this one."""
 
+KNOWN_FINGERPRINTS: Mapping[str, str] = {
+    "mr": "b1620ca8928bbb4b20d87dca3455a107d59c810c95c7cd23e49593db8332d866",
+    "imdb": "c3311368057a469525a0b24ee02e8b962e43e3836fe628526bc7a157ecdc8836",
+    "bbc": "74bf47bb6510e56d53f7a6860c8ce1635bbd908622ae4267afd317aec9bfc44d",
+    "mnist": "a22993de06d56ab8316c4ccadcd88c12b9524a56a560506058071e8ded952443",
+}
+"""The fingerprints of the splits of known data sets: a trained model is found without its data."""
+
 
 @dataclass(frozen=True)
 class LabelledTexts:

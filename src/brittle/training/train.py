@@ -22,12 +22,20 @@ from brittle.training.plan import (
     TrainingPlan,
     check_kinds,
     choose_settings,
+    model_key,
+    model_name,
     settings_that_matter,
 )
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.sentences import load_sentences
-from brittle.training.splits import TrainingSplits, check_splits, load_splits, short_name
+from brittle.training.splits import (
+    KNOWN_FINGERPRINTS,
+    TrainingSplits,
+    check_splits,
+    load_splits,
+    short_name,
+)
 from brittle.training.word_vectors import PACKAGES
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
@@ -65,6 +73,11 @@ def train(
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
+    fingerprint = "" if force else _known_fingerprint(design, dataset_name, text, label, exclude)
+    if fingerprint:
+        trained = _find(design, settings, size, seed, dataset_name, fingerprint, method)
+        if trained is not None:
+            return trained
     splits = _load_splits(design, settings, dataset_name, text, label, exclude)
     plan = _plan(design, settings, size, seed, splits, method)
     return _train(plan, device, progress, force)
@@ -130,21 +143,50 @@ def find(
     parts = split_name(name)
     design = grid.design(parts.model)
     settings = choose_settings(design, size, changed)
-    splits = _load_splits(design, settings, dataset_name, text, label)
+    fingerprint = _known_fingerprint(design, dataset_name, text, label)
+    if not fingerprint:
+        fingerprint = _load_splits(design, settings, dataset_name, text, label).fingerprint
     if not is_by_attack(name):
         method = parse_method(parts.method) if parts.method else None
-        folder = _plan(design, settings, size, seed, splits, method).folder
-        return folder if (folder / folders.CARD_FILE).is_file() else None
+        return _find(design, settings, size, seed, dataset_name, fingerprint, method)
     # The name of an attack does not hold everything that decides the key, but the cards do.
-    model_name = f"{design.name}+{parts.method}"
+    hardened = f"{design.name}+{parts.method}"
     deciding = settings_that_matter(design, grid.as_json(settings))
-    wanted = (model_name, seed, size, splits.fingerprint, deciding)
+    wanted = (hardened, seed, size, fingerprint, deciding)
     for model in cache.trained_models():
         card = model.card
         own = settings_that_matter(design, card.settings)
         if (card.name, card.seed, card.size, card.data_fingerprint, own) == wanted:
             return model.path
     return None
+
+
+def _find(
+    design: Design,
+    settings: ModelSettings,
+    size: str,
+    seed: int,
+    data: str,
+    fingerprint: str,
+    method: AdversarialTraining | None,
+) -> Path | None:
+    """Return the folder of a trained model, by the fingerprint of its data, or None."""
+    bilm = elmo.bilm_key(design, settings, size)
+    key = model_key(design, settings, size, seed, fingerprint, method, bilm)
+    folder = cache.model_folder(model_name(design, method), short_name(data), seed, key)
+    return folder if (folder / folders.CARD_FILE).is_file() else None
+
+
+def _known_fingerprint(
+    design: Design,
+    data: str,
+    text: Sequence[str] | None,
+    label: str | None,
+    exclude: Sequence[str] = (),
+) -> str:
+    """Return the fingerprint of a known data set, which need not be loaded for that, or ""."""
+    is_whole = not (text or label or exclude) and design.family.labels == "classes"
+    return KNOWN_FINGERPRINTS.get(data, "") if is_whole else ""
 
 
 def columns_of(name: str, data: str) -> dict[str, str]:

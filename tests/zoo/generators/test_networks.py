@@ -100,7 +100,7 @@ def test_decoding_by_plain_convolutions_gives_the_same_numbers(
     decoder, z = fast_decoder(generator), torch.randn(5, 8).double()
     assert torch.allclose(decoder(z), generator(z), atol=1e-12, rtol=0)
     kinds = {type(layer).__name__ for layer in decoder.modules()}
-    assert "Woven" in kinds and "ConvTranspose2d" not in kinds
+    assert "MergedConvolution" in kinds and "ConvTranspose2d" not in kinds
 
 
 def test_residual_generators_decode_by_themselves() -> None:

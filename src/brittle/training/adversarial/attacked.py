@@ -77,7 +77,7 @@ def with_added_texts(job: Job, fit: Callable[[Job], Fitted]) -> Job:
     """
 
     def save(folder: Path) -> None:
-        fit(replace(job, plan=replace(job.plan, method=None), folder=folder))
+        fit(replace(job, folder=folder))
 
     if isinstance(job.method, TypoTraining):
         added = typo_copies(job.train, job.method, job.seed)

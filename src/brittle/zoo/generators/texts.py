@@ -58,8 +58,8 @@ class SentenceGenerator:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """Travel by content: a worker has weights and words, and no folder of the driver's."""
         tensors = {name: tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
-        about = (self.tokenizer.words, portable_device(self.device), self.refine)
-        return build_sentence_generator, (self.card, tensors, *about)
+        words, device = self.tokenizer.words, portable_device(self.device)
+        return build_sentence_generator, (self.card, tensors, words, device, self.refine)
 
     def unfit(self, item: Text) -> str | None:
         """Say why a text cannot be encoded: too long, no words, or none that is known."""

@@ -66,7 +66,7 @@ class Mean(nn.Module):
         return (states * inside).sum(dim=1) / length[:, None], None
 
 
-class Attention(nn.Module):
+class AttentionPooling(nn.Module):
     """A mean with learnt weights of the words (Yang et al., 2016)."""
 
     ignores_padding = False
@@ -107,5 +107,5 @@ HEADS: Mapping[str, Callable[[int], Any]] = {
     "last": Last,
     "max": Maximum,
     "mean": Mean,
-    "attention": Attention,
+    "attention": AttentionPooling,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from brittle.errors import UsageError
 from brittle.zoo.names.limits import (
@@ -85,6 +85,7 @@ class NetworkSettings:
     epochs: int = count(6)
     patience: int = count(3)
     bilm: str = "biLM@imdb#0"
+    batch_subwords: ClassVar[int] = 0
 
 
 def check_network(name: str, parts: Mapping[str, Any], settings: NetworkSettings) -> None:
@@ -127,6 +128,8 @@ class LanguageModelSettings:
     batch_size: int = count(16)
     epochs: int = count(3)
     patience: int = count(3)
+    optimizer: ClassVar[str] = "adam"
+    batch_subwords: ClassVar[int] = 0
 
     @property
     def char_filters(self) -> int:
@@ -156,6 +159,9 @@ class FineTuningSettings:
     batch_size: int = count(32)
     epochs: int = count(2)
     patience: int = count(2)
+    optimizer: ClassVar[str] = "adam"
+    max_grad_norm: ClassVar[float] = 0.0
+    batch_subwords: ClassVar[int] = 0
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,9 @@ class PictureNetworkSettings:
     epochs: int = count(6)
     patience: int = count(3)
     data_share: float = portion(1.0, neutral=1.0)
+    optimizer: ClassVar[str] = "adam"
+    max_grad_norm: ClassVar[float] = 0.0
+    batch_subwords: ClassVar[int] = 0
 
 
 @dataclass(frozen=True)
@@ -262,6 +271,8 @@ class TranslatorSettings:
     batch_subwords: int = count(2000)
     epochs: int = count(14)
     patience: int = count(3)
+    optimizer: ClassVar[str] = "adam"
+    batch_size: ClassVar[int] = 0  # a batch is as large as its subwords allow
 
 
 def check_translator(name: str, parts: Mapping[str, Any], settings: TranslatorSettings) -> None:

@@ -21,7 +21,7 @@ from brittle.zoo.folder import Card
 from brittle.zoo.restoring import restore_weights
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
-from brittle.zoo.seq2seq.network import Source, build_network
+from brittle.zoo.seq2seq.network import EncodedSource, build_network
 from brittle.zoo.seq2seq.pieces import BEGIN, UNKNOWN, Encoded, Pieces
 from brittle.zoo.threads import ThreadUse
 
@@ -102,7 +102,7 @@ class TranslationModel:
             self.threads.close()
 
     def _by_text(
-        self, encoded: Sequence[Encoded], compute: Callable[[Source], Tensor]
+        self, encoded: Sequence[Encoded], compute: Callable[[EncodedSource], Tensor]
     ) -> list[Array]:
         values: list[Any] = [None] * len(encoded)
         for rows, ids in self._passes(encoded, MAX_PIECES_PER_PASS):

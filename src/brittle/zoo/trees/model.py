@@ -21,7 +21,7 @@ from brittle.zoo.folder import Card
 from brittle.zoo.restoring import restore_weights
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import WordTokenizer
-from brittle.zoo.trees.network import Forest, TreeClassifier, make_forest
+from brittle.zoo.trees.network import TreeBatch, TreeClassifier, make_forest
 from brittle.zoo.trees.parsing import open_parser
 
 PAIRS_PER_CALL = 128
@@ -79,7 +79,7 @@ def trees_of(keys: Sequence[bytes]) -> list[Tree]:
     return trees
 
 
-def forest_of(trees: Sequence[Tree], device: str) -> Forest:
+def forest_of(trees: Sequence[Tree], device: str) -> TreeBatch:
     """Build the forest of some trees."""
     return make_forest([words for words, _ in trees], [heads for _, heads in trees], device)
 
