@@ -18,7 +18,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.restoring import load_network, save_network
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
 from brittle.zoo.seq2seq.network import EncodedSource, build_network
@@ -127,10 +127,8 @@ class TranslationModel:
 
 def write_model(folder: Path, network: Any, pieces: Pieces, vocabulary: Sequence[str]) -> None:
     """Write the weights, the pieces and the words of the source to a folder."""
-    tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+    save_network(folder, network, vocabulary)
     pieces.save(folder / piece_files.FILE)
-    folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary)
 
 
 def open_translator(
@@ -142,13 +140,12 @@ def open_translator(
     """
     card = folders.load_card_checked(folder)
     device = torch_device(device)
-    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     with folders.fitting_weights(folder, f"the model {card.name!r}"):
         pieces = Pieces.load(folder / piece_files.FILE, hole_id)
         settings = restore_settings(card)
-        network = restore_weights(
+        network = load_network(
+            folder,
             lambda: build_network(card.parts["encoder"], settings, len(pieces)),
-            tensors,
             settings.layers,
         )
     network = network.requires_grad_(False).eval().to(device)
