@@ -116,7 +116,7 @@ def test_the_penalty_is_none_where_the_slope_is_one() -> None:
     for slope in (1.0, 3.0):
         with torch.no_grad():
             plain.weight.mul_(slope / plain.weight.norm())
-        found = float(training.latent._steepness(codes, fake).detach())
+        found = float(training.latent._gradient_penalty(codes, fake).detach())
         assert np.isclose(found, (slope - 1) ** 2, atol=1e-6)
 
 

@@ -113,56 +113,77 @@ class SentenceTraining:
         return {"": self.trainer.step(self.state.step, self.seed)}
 
 
-def _run(job: Job, training: SentenceTraining, tokenizer: SentenceTokenizer) -> StepState:
-    """Train until no more words are rebuilt; restore the best weights, also if it diverges."""
-    model, rows, steps = training.trainer.model, training.trainer.rows, job.settings.steps
-    at: SentenceMeasures
+@dataclass
+class _Watch:
+    """Judges and reports a training at its checkpoints; `at` is what was measured last."""
 
-    def judge(losses: Losses) -> Judgement:
-        nonlocal at
-        state = training.state
-        model.eval()
-        at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
-        is_best = at.rebuilt > state.best
-        state.best = max(state.best, at.rebuilt)
-        since = 0 if is_best else training.checkpoints_since_good
-        return Judgement(is_best, ends=has_collapsed(is_best) or since >= job.settings.patience)
+    job: Job
+    training: SentenceTraining
+    tokenizer: SentenceTokenizer
+    at: SentenceMeasures | None = None
 
-    def has_collapsed(is_best: bool) -> bool:
-        quarter = len(training.checkpoints) // 4 * job.settings.check_every
-        return at.distinct < MIN_DISTINCT and not is_best and training.state.step >= quarter
+    def judge(self, losses: Losses) -> Judgement:
+        """Keep the weights that rebuild most words; end after a collapse or without patience."""
+        trainer, state = self.training.trainer, self.training.state
+        trainer.model.eval()
+        self.at = measure(
+            trainer.model,
+            self.tokenizer,
+            trainer.rows.train,
+            trainer.rows.dev,
+            CHECK_SAMPLES,
+            is_inverted=False,
+        )
+        is_best = self.at.rebuilt > state.best
+        state.best = max(state.best, self.at.rebuilt)
+        is_patient = is_best or self.training.checkpoints_since_good < self.job.settings.patience
+        return Judgement(is_best, ends=not is_patient or self._has_collapsed(is_best))
 
-    def report(losses: Losses) -> None:
-        state, loss = training.state, losses[""]
+    def report(self, losses: Losses) -> None:
+        """Report what was measured, and warn of a collapse."""
+        assert self.at is not None
+        state = self.training.state
         is_best = state.good_step == state.step
-        best_mark = " (best)" if is_best else ""
-        line = f"step {state.step}/{steps}, loss {loss:.3f}, {at.describe()}{best_mark}"
-        job.report(after_step(job.name, state.step, steps, loss, line, is_best))
-        if has_collapsed(is_best):
+        self._report(losses, f", {self.at.describe()}{' (best)' if is_best else ''}", is_best)
+        if self._has_collapsed(is_best):
             log.warning(
                 "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
                 "weights of step %d are kept.",
-                job.name,
-                100 * at.distinct,
+                self.job.name,
+                100 * self.at.distinct,
                 state.good_step,
             )
 
-    def report_between(losses: Losses) -> None:
-        step, loss = training.state.step, losses[""]
-        line = f"step {step}/{steps}, loss {loss:.3f}"
-        job.report(after_step(job.name, step, steps, loss, line))
+    def report_between(self, losses: Losses) -> None:
+        """Report the mean loss since the last checkpoint."""
+        self._report(losses, "", False)
 
+    def _report(self, losses: Losses, measured: str, is_best: bool) -> None:
+        step, steps, [loss] = self.training.state.step, self.job.settings.steps, losses.values()
+        line = f"step {step}/{steps}, loss {loss:.3f}{measured}"
+        self.job.report(after_step(self.job.name, step, steps, loss, line, is_best))
+
+    def _has_collapsed(self, is_best: bool) -> bool:
+        assert self.at is not None
+        quarter = len(self.training.checkpoints) // 4 * self.job.settings.check_every
+        is_late = self.training.state.step >= quarter
+        return self.at.distinct < MIN_DISTINCT and not is_best and is_late
+
+
+def _run(job: Job, training: SentenceTraining, tokenizer: SentenceTokenizer) -> StepState:
+    """Train until no more words are rebuilt; restore the best weights, also if it diverges."""
+    watch = _Watch(job, training, tokenizer)
     resume(training, job.folder)
     try:
-        watch = Watch(judge, report, report_between, REPORTS_BETWEEN_CHECKPOINTS)
-        run_steps(training, job.folder, watch)
+        looks = Watch(watch.judge, watch.report, watch.report_between, REPORTS_BETWEEN_CHECKPOINTS)
+        run_steps(training, job.folder, looks)
     except ArithmeticError as error:
         fitted = None
         if training.good:
-            model.load_state_dict(training.good)
+            training.network.load_state_dict(training.good)
             fitted = Fitted(None, 0, measures={"steps": training.state.good_step})
         raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
-    model.load_state_dict(training.good)
+    training.network.load_state_dict(training.good)
     return training.state
 
 
@@ -205,8 +226,8 @@ def _rows(job: Job, tokenizer: SentenceTokenizer, device: str) -> tuple[Sentence
             "more text, or with --set min_count=1."
         )
     dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
-    on_device = (torch.from_numpy(rows).to(device) for rows in (train[known], dev))
-    return SentenceRows(*on_device), int((~known).sum())
+    on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]
+    return SentenceRows(train=on_device[0], dev=on_device[1]), int((~known).sum())
 
 
 def _is_finite(module: nn.Module) -> bool:

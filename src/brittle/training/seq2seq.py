@@ -41,8 +41,8 @@ def fit_translator(job: Job) -> Fitted:
         model = TranslationModel(network, pieces, settings.max_length, device=device)
 
         def loss(rows: list[int]) -> Tensor:
-            batch = ([source[i] for i in rows], [target[i] for i in rows])
-            return smoothed_loss(network, *batch, settings.label_smoothing, device)
+            read, written = [source[i] for i in rows], [target[i] for i in rows]
+            return smoothed_loss(network, read, written, settings.label_smoothing, device)
 
         def dev_bleu() -> float:
             network.eval()

@@ -130,8 +130,8 @@ def load_splits(
                 f"The data set {data!r} holds texts with classes, but a translator learns from "
                 "pairs of texts. Name a file or a folder, and its columns: --text en --label de."
             )
-        own = {"label": ""} if labels == "none" else {}
-        train, dev = (load_data(data, split=split, **own) for split in ("train", "dev"))
+        none = "" if labels == "none" else None
+        train, dev = (load_data(data, split=split, label=none) for split in ("train", "dev"))
     elif split_files(data):
         parts = load_folder(data, text=text, label=label, by_class=labels != "translations")
         train, dev = parts["train"], parts["dev"]
@@ -274,27 +274,27 @@ def _check_pairs(splits: TrainingSplits) -> TranslationSplits:
     """Leave out pairs with an empty side, and refuse data that no translation is learnt from."""
     what = f"The data set {splits.name!r}"
     _log_warnings(splits)
-    whole = [_without_empty_sides(what, dataset) for dataset in (splits.train, splits.dev)]
-    for dataset, least in zip(whole, (MIN_PAIRS, 1)):
+    train, dev = (_without_empty_sides(what, dataset) for dataset in (splits.train, splits.dev))
+    for dataset, least in ((train, MIN_PAIRS), (dev, 1)):
         if len(dataset) < least:
             raise UsageError(
                 f"{what} has {len(dataset)} pairs of texts in its {dataset.split} split; expected "
                 f"{least} or more. Name the columns of both languages, --text en --label de, or "
                 "more pairs: without a dev split a tenth of the different texts is held out."
             )
-    fields = [name for name, _ in whole[0].examples[0].fields]
+    fields = [name for name, _ in train.examples[0].fields]
     if len(fields) > 1:
         raise UsageError(
             f"A translator reads one text, but the data has the fields {', '.join(fields)}. Name "
             "one column with --text, and that of its translations with --label."
         )
-    translations = {example.label for example in whole[0]}
+    translations = {example.label for example in train}
     if len(translations) < 2:
         raise UsageError(
             f"{what} has the same translation for all texts, {next(iter(translations))!r}. Name "
             "the column of the translations with --label."
         )
-    return TranslationSplits(splits.name, *whole)
+    return TranslationSplits(splits.name, train, dev)
 
 
 def _without_empty_sides(what: str, dataset: Dataset) -> Dataset:
