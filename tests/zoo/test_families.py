@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +78,7 @@ def test_what_a_record_names_is_there(family: Family) -> None:
         value = getattr(family, one.name)
         if isinstance(value, Later):
             assert callable(value.function), value.name
+    assert list(inspect.signature(family.fit.function).parameters) == ["job"]
     if family.open is not None:
         parameters = list(inspect.signature(family.open.function).parameters)
         assert parameters == ["folder", "card", "device", "hole_id"]
@@ -108,3 +111,18 @@ def test_listing_models_imports_no_torch() -> None:
     code += "sys.modules or 'brittle.training' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert printed.stdout.strip() == "False", printed.stderr
+
+
+def test_nothing_else_asks_of_which_kind_a_model_is() -> None:
+    source = Path(families.__file__).parents[1]
+    asks = re.compile(
+        r"(design|card|wanted)\.kind\s*(==|!=|in\b|not\b)|isinstance\([^)]*Settings\b"
+    )
+    places = [
+        f"{path.relative_to(source)}:{number}"
+        for path in sorted(source.rglob("*.py"))
+        if path != Path(families.__file__)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if asks.search(line)
+    ]
+    assert not places, f"{', '.join(places)}: use a field of the model's family instead"

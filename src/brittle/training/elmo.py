@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from brittle.data import has_splits
 from brittle.errors import UsageError
@@ -17,7 +18,6 @@ from brittle.zoo.model_cache import models_folder, trained_models
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
-from brittle.zoo.names.settings import ModelSettings, NetworkSettings
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ def reads_bilm(design: Design) -> bool:
     return design.parts.get("embedding") == "ELMo"
 
 
-def bilm_key(design: Design, settings: ModelSettings, size: str) -> str:
+def bilm_key(design: Design, settings: Any, size: str) -> str:
     """Return the key of the biLM that a network reads, trained or not; empty if it reads none."""
-    if not reads_bilm(design) or not isinstance(settings, NetworkSettings):
+    if not reads_bilm(design):
         return ""
     folder = models_folder() / settings.bilm
     if (folder / CARD_FILE).is_file():
@@ -37,9 +37,9 @@ def bilm_key(design: Design, settings: ModelSettings, size: str) -> str:
     return _find_key(settings.bilm, size) or plan_bilm(settings.bilm, size).key
 
 
-def bilm_name(design: Design, settings: ModelSettings, size: str) -> str:
+def bilm_name(design: Design, settings: Any, size: str) -> str:
     """Return the full name of the biLM that a network reads; empty if none is to be trained."""
-    if not reads_bilm(design) or not isinstance(settings, NetworkSettings):
+    if not reads_bilm(design):
         return ""
     if (models_folder() / settings.bilm).is_dir():
         return ""  # named by its folder
@@ -68,8 +68,7 @@ def plan_bilm(name: str, size: str) -> TrainingPlan:
 
 def with_bilm(plan: TrainingPlan, train: Callable[[TrainingPlan], Path]) -> TrainingPlan:
     """Return the plan of a network with its biLM among the parts; train that first if missing."""
-    settings = plan.settings
-    assert isinstance(settings, NetworkSettings)
+    settings: Any = plan.settings
     folder = next((m.path for m in trained_models() if m.card.key == plan.bilm), None)
     if folder is None:
         missing = plan_bilm(settings.bilm, plan.size)
