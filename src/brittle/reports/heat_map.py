@@ -8,7 +8,7 @@ and a switch of the page shows one of them. The map is read without a script.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -123,6 +123,76 @@ class HeatMap:
             return []
         rates = [measure[i][j] for measure in self.values]
         return ["" if is_empty(rate) else f"{100 * rate:.0f}" for rate in rates]
+
+    def svg(self, about: str, legend: str, measure: int = 0) -> str:
+        """Draw one measure as an SVG, for Markdown pages and papers; `legend` is its last words."""
+        ys, xs = _offsets(self.row_sets, ROOM), _offsets(self.column_sets, ROOM)
+        width, height = max(max(xs.values()) + 60, MIN_WIDTH), max(ys.values()) + CELL + 44
+        colours = ramp(LEVELS, LIGHT_STOPS)
+        # One path for all cells of a colour: a rectangle for each would be three times as long.
+        paths: dict[str, str] = {}
+        frames = []
+        for i, y in ys.items():
+            for j, x in xs.items():
+                rate = self.values[measure][i][j]
+                colour = EMPTY if is_empty(rate) else colours[self.scale.level(rate)]
+                paths[colour] = paths.get(colour, "") + f"M{x} {y}h{SIDE}v{SIDE}h-{SIDE}z"
+                if (i, j) in self.framed and not is_empty(rate):
+                    frame = f'<rect x="{x}" y="{y}" width="{SIDE}" height="{SIDE}" fill="none" '
+                    frames.append(f'{frame}stroke="#23262b" stroke-width="2"/>')
+        parts = [
+            *(f'<path fill="{colour}" d="{path}"/>' for colour, path in paths.items()),
+            *self._names(xs, ys),
+            *frames,
+            *_drawn_legend(self.scale, colours, height - 30, legend),
+        ]
+        head = f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-label='
+        return f'{head}"{escape(about)}">{"".join(parts)}</svg>'
+
+    def _names(self, xs: Mapping[int, int], ys: Mapping[int, int]) -> Iterator[str]:
+        """Yield the names of rows and columns, and of every group of columns above its first."""
+        for i, y in ys.items():
+            name = _short(self.rows[i])
+            yield f'<text x="{ROOM - 6}" y="{y + 11}" text-anchor="end">{name}</text>'
+        for j, x in xs.items():
+            place = f"translate({x + 11} {ROOM - 6}) rotate(-90)"
+            yield f'<text transform="{place}">{_short(self.columns[j])}</text>'
+        for group, members in self.column_sets:
+            yield f'<text class="heading" x="{xs[members[0]]}" y="14">{_short(group)}</text>'
+
+
+CELL, SIDE, GAP = 14, 13, 6  # of a drawn map: the width of a cell, and of its colour
+ROOM = 176  # for the names, at the left and above
+MIN_WIDTH = 640  # of the legend
+MAX_CHARACTERS = 22
+EMPTY = "#e3e0da"
+
+
+def _offsets(groups: Groups, start: int) -> dict[int, int]:
+    """Return where each row or column begins, by its position."""
+    offsets: dict[int, int] = {}
+    for n, (_, members) in enumerate(groups):
+        for member in members:
+            offsets[member] = start + CELL * len(offsets) + GAP * n
+    return offsets
+
+
+def _drawn_legend(scale: Scale, colours: Sequence[str], y: int, words: str) -> list[str]:
+    parts = [
+        f'<rect x="{ROOM + 5 * n}" y="{y}" width="5" height="10" fill="{colour}"/>'
+        for n, colour in enumerate(colours)
+    ]
+    span = 5 * LEVELS
+    for tick in (scale.low, (scale.low + scale.high) / 2, scale.high):
+        x = ROOM + span * (tick - scale.low) / (scale.high - scale.low)
+        parts.append(
+            f'<text x="{x:.0f}" y="{y + 24}" text-anchor="middle">{100 * tick:.0f}%</text>'
+        )
+    return [*parts, f'<text x="{ROOM + span + 24}" y="{y + 9}">{escape(words)}</text>']
+
+
+def _short(name: str) -> str:
+    return escape(cut_name(name, MAX_CHARACTERS))
 
 
 def is_empty(value: float | None) -> bool:

@@ -5,8 +5,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
 
+from brittle.reports.heat_map import EMPTY
 from brittle.reports.standalone_svg import standalone_svg
-from brittle.reports.studies.figures import EMPTY, matrix_figure
+from brittle.reports.studies.figures import matrix_figure
 from brittle.reports.studies.rate_matrix import Model
 from brittle.studies.transfer.showing import TransferFigures
 

@@ -158,7 +158,6 @@ def _factor_table(measure: str, factors: Sequence[FactorRow]) -> Table:
 
 
 def _bar(share: float) -> Bar | None:
-
     return Bar(share) if math.isfinite(share) else None
 
 
