@@ -9,6 +9,7 @@ import math
 from rich.console import Console
 
 from brittle.formatting import percent
+from brittle.reports.figures import Bar
 from brittle.reports.table import Cell, Column, Row, Table
 
 HOSTILE = '<script>alert("1")</script> \x1b[31m \u202e | =1+1'
@@ -69,6 +70,13 @@ def test_as_csv_and_for_programs() -> None:
         {"attack ↓ target →": "=pwws", "value": 0.5, HOSTILE: HOSTILE},
         {"attack ↓ target →": "key", "value": None, HOSTILE: None},
     ]
+
+
+def test_a_drawing_in_a_cell_is_on_pages_alone() -> None:
+    table = Table((Column("name"), Column("bar")), [(Cell("a", small=("b",)), Bar(0.5))])
+    assert "<small><bdi>b</bdi></small>" in table.html() and '<svg class="bar"' in table.html()
+    assert table.records() == [{"name": "a", "bar": None}]
+    assert "Bar(" not in drawn(table, 80) + table.markdown() + table.csv()
 
 
 def test_names_can_be_copied_from_a_narrow_terminal() -> None:

@@ -254,8 +254,9 @@ class Table:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as programs read it: NaN is None."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+    """Return a value as programs read it: NaN, and a drawing such as a bar, is None."""
+    is_nothing = isinstance(value, float) and math.isnan(value)
+    return None if is_nothing or hasattr(value, "__html__") else value
 
 
 def in_markdown(text: object) -> str:
