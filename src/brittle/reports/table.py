@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 GAP = 2  # columns of a terminal between two cells
 MARKDOWN_SIGNS = str.maketrans(
-    {sign: f"\\{sign}" for sign in "\\|`*_[]"} | {"<": "&lt;", ">": "&gt;"}
+    {sign: f"\\{sign}" for sign in "\\|`*[]"} | {"<": "&lt;", ">": "&gt;"}
 )
+
+_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 @dataclass(frozen=True)
@@ -262,10 +265,13 @@ def plain(value: Any) -> Any:
 def in_markdown(text: object) -> str:
     """Escape what Markdown would read as a cell, a line or markup.
 
-    >>> in_markdown("a|b\\nc_d")
-    'a\\\\|b c\\\\_d'
+    An underscore within a word is none of it, so that commands can be copied.
+
+    >>> in_markdown("a|b\\nc_d _e_")
+    'a\\\\|b c_d \\\\_e\\\\_'
     """
-    return " ".join(visible(str(text)).split()).translate(MARKDOWN_SIGNS)
+    line = " ".join(visible(str(text)).split()).translate(MARKDOWN_SIGNS)
+    return _EDGE_UNDERSCORE.sub(r"\_", line)
 
 
 def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
