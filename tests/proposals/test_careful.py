@@ -10,6 +10,7 @@ import pytest
 
 from brittle.asks import Answer, Case, Tag, Unfit
 from brittle.attacks.requests import substitutes
+from brittle.english.bigrams import BREAK
 from brittle.english.senses import senses as sense_table
 from brittle.english.tags import Tagger
 from brittle.english.wordnet import wordnet
@@ -23,6 +24,7 @@ from brittle.proposals.careful import (
     WEIGHTS,
     Evidence,
     Place,
+    _goes_with,
     evidence_of,
 )
 from brittle.proposals.choice import CandidateSettings, choose_proposal
@@ -266,3 +268,30 @@ def test_likely_senses_leave_out_rare_ones() -> None:
     likely = Careful(listed=False, protects=False, usual=False)
     every = Synonyms().of("family", "NN")
     assert "sept" in every and "sept" not in likely.of("family", "NN")
+
+
+def test_in_reports_careful_is_much_more_demanding() -> None:
+    tale = "the company delayed the story of the man with slow work"
+    assert "man" in options(tale)
+    found = options("BERLIN (Reuters) - Siemens delayed the story of the man with slow work")
+    assert "man" not in found  # a score below that of reports
+    # A noun after an adjective may be part of a term there.
+    assert "film" in options("a new movie was shown by a man")["movie"]
+    assert "movie" not in options("A new movie was shown by Siemens")
+    assert "film" in options("A movie was shown by Siemens")["movie"]
+
+
+def test_a_text_keeps_to_american_or_british_spellings() -> None:
+    assert "aeroplane" not in options("the gray airplane was late").get("gray", ())
+    assert "grey" not in options("a gray film of gray humor").get("gray", ())
+
+
+def test_another_form_of_a_word_that_was_read_must_be_common_itself() -> None:
+    assert "assented" not in {e.form for e in evidence_of("agreed", "VBD")}
+    assert "demise" in {e.form for e in evidence_of("death", "NN")}
+    assert "demises" not in {e.form for e in evidence_of("deaths", "NNS")}
+
+
+def test_a_substitute_never_seen_with_a_neighbour_that_the_word_has_often_is_none() -> None:
+    assert _goes_with("movie", "film", "this", BREAK)
+    assert not _goes_with("original", "initial", "the", "version")

@@ -165,10 +165,37 @@ def test_there_is_one_opener_a_text_and_locked_fields_stay() -> None:
     assert made.frame.fields[1].locked
 
 
+def test_a_text_keeps_to_american_or_british_spellings() -> None:
+    assert "the research centre is new ." in outcomes("the research center is new .")
+    mixed = outcomes("the research center makes a theater of the old labor .")
+    assert not any(word in made for made in mixed for word in ("centre", "theatre", "labour"))
+    twice = outcomes("Cisco opens center Cisco said it will open a new center there.")
+    assert not any("centre" in made for made in twice)
+
+
+@pytest.mark.parametrize("last", ["for", "the", "and", "its"])
+def test_a_text_that_breaks_off_gets_no_full_stop(last: str) -> None:
+    raw = f"the company reported a drop in {last}"
+    assert f"{raw}." not in outcomes(raw) and f"{raw} ." not in outcomes(raw)
+    assert outcomes("the company reported a large drop")[-1].endswith("drop.")
+
+
 def test_a_long_text_has_its_opener_before_the_last_statement() -> None:
     made = outcomes("I saw it twice. We laughed. It is a good film.")
     assert "I saw it twice. We laughed. Overall, it is a good film." in made
     assert not [text for text in made if text.startswith(("In short", "Overall"))]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Stocks could rise  NEW YORK (Reuters) - Fasten your seatbelts. Stocks are coming to town.",
+        "Committee letter to club I write to Paul Hamm of the Olympic Club on a day in August",
+        "Gateway Can Party Like Before Those were heady days. The market was up. We saw it coming.",
+    ],
+)
+def test_news_gets_no_opener_even_if_somebody_speaks(raw: str) -> None:
+    assert opened(raw) == []
 
 
 def test_a_report_gets_no_opener() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from brittle.proposals.word_classes import is_doubtful, runs
+from brittle.proposals.word_classes import Run, is_bound, is_doubtful, runs
 from brittle.text import Text
 
 
@@ -15,6 +17,14 @@ from brittle.text import Text
         ("gun/NN for/IN start/VBP of/IN race/NN", {"start"}),
         ("they/PRP begin/VBP of/IN old/JJ", set()),
         ("the/DT fight/VBP ended/VBD", {"fight"}),
+        ("Blair/NNP s/PRP claim/VBP that/IN it/PRP ended/VBD", {"claim"}),
+        # A verb before an infinitive without "to" needs one that takes such an infinitive.
+        ("games/NNS should/MD help/VB erase/VB them/PRP", {"help"}),
+        ("games/NNS help/VBP the/DT team/NN win/VB", {"help"}),
+        ("games/NNS help/VBP the/DT women/NNS to/TO win/VB", set()),
+        # After "to" a noun may be a verb.
+        ("he/PRP had/VBD himself/PRP to/TO blame/NN", {"blame"}),
+        ("he/PRP went/VBD to/TO the/DT blame/NN", set()),
         # Without an article, a noun after a noun may be a verb.
         ("Oracle/NNP wins/NNS again/RB", {"wins"}),
         ("the/DT wins/NNS came/VBD late/RB", set()),
@@ -33,14 +43,30 @@ from brittle.text import Text
     ],
 )
 def test_doubtful_words(tagged: str, doubtful: set[str]) -> None:
+    assert words_that(is_doubtful, tagged) == doubtful
+
+
+@pytest.mark.parametrize(
+    ("tagged", "bound"),
+    [
+        ("delayed/JJ financial/JJ results/NNS", {"results"}),
+        ("see/VB story/NN on/IN page/NN", {"story", "page"}),
+        ("the/DT title/NN race/NN", {"title", "race"}),
+        ("the/DT story/NN of/IN customers/NNS who/WP quickly/RB left/VBD", set()),
+    ],
+)
+def test_nouns_that_may_be_part_of_a_term(tagged: str, bound: set[str]) -> None:
+    assert words_that(is_bound, tagged) == bound
+
+
+def words_that(test: Callable[[Run, int], bool], tagged: str) -> set[str]:
     pairs = [pair.rpartition("/") for pair in tagged.split()]
     raw = " ".join(word for word, _, _ in pairs)
     tags = [tag for word, _, tag in pairs if word.isalpha()]
     text = Text.of(raw)
-    found = {
+    return {
         str(text.words[run.start + n])
         for run in runs(text, tags)
         for n in range(len(run.words))
-        if is_doubtful(run, n)
+        if test(run, n)
     }
-    assert found == doubtful

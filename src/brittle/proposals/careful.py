@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import exp, log, log1p
 from typing import ClassVar
@@ -29,10 +29,14 @@ from brittle.english.stop_words import is_stop_word
 from brittle.english.substitutes import MOSTLY, NEVER, SOMETIMES, substitutes
 from brittle.english.usage import kind_after, usage
 from brittle.english.wordnet import wordnet
-from brittle.proposals.word_classes import PREPOSITIONS, is_doubtful, runs
+from brittle.proposals.reports import report_fields
+from brittle.proposals.rewrite_rules import load_rules
+from brittle.proposals.word_classes import is_bound, is_doubtful, runs
 from brittle.text import Text, is_word
 
 MIN_SCORE = 0.8
+REPORT_MIN_SCORE = 0.95
+"""In news most words belong to a term or a phrase, and few texts break: mistakes would be many."""
 LOOSE_MIN_SCORE = 0.45
 MIN_FLUENCY = -3.0
 """The least that log10 of the sentence's probability may fall by one substitute."""
@@ -43,6 +47,10 @@ LEAST_EXPECTED = 1.0
 MIN_SHARE = 0.02
 USUAL_SHARE = 0.1
 """A sense that a substitute has less often is none that a reader thinks of."""
+REPORT_SHARE = 0.2
+"""In news the sense must be so usual of the word itself."""
+REPORT_RANK = 20_000
+"""In news a substitute must be one of so many most frequent words."""
 UNKNOWN_SIMILARITY = 0.5
 """The similarity of words of which one has no vector; only those that were read come so far."""
 QUANTIFIERS = frozenset({"little", "less", "least"})
@@ -152,7 +160,9 @@ class Careful:
     auxiliaries and other function words have no candidates (`protects`), nor have words whose part
     of speech is doubtful, nouns that stand before a noun, and the `spared` words, in lower case. A
     verb must allow what stands after it: an object, "to", "that". With `usual` the sense must be
-    a usual one of the substitute, which must be known with the preposition beside it.
+    a usual one of the substitute, which must be known with the words beside it, and reports are
+    much more demanding (`REPORT_MIN_SCORE`, `is_bound`). Below `min_share` the word has the sense
+    too rarely, beyond `max_rank` the substitute is too rare.
 
     In the edited sentence every other word must keep its tag, and so must the substitute, unless
     one form has both (`SAME_FORM`); an article before it must fit, and it must not stand there
@@ -166,6 +176,8 @@ class Careful:
     min_score: float = MIN_SCORE
     spared: frozenset[str] = frozenset()
     usual: bool = True
+    min_share: float = 0.0
+    max_rank: int | None = None
     needs_tags: ClassVar[bool] = True
 
     def prepare(self, words: Iterable[str]) -> None:
@@ -182,18 +194,29 @@ class Careful:
         fixed = self._fixed(text, tags) if self.protects else frozenset()
         present = {word.lower() for word in text.words if isinstance(word, str)}
         around = list(neighbours(text))
+        reports = report_fields(text, tags) if self.usual else ()
         found: list[tuple[str, ...]] = []
         for run in runs(text, tags):
+            is_report = any(start <= run.start < stop for start, stop in reports)
             for n in range(len(run.words)):
                 i, word = run.start + n, text.words[run.start + n]
                 stays = i in fixed or (self.protects and is_doubtful(run, n))
+                stays |= is_report and is_bound(run, n)
                 if stays or not isinstance(word, str):
                     found.append(())
                     continue
-                options = self._fitting(word, tags[i], around[i], present, is_compound(tags, i))
+                proposal = self._demanding if is_report else self
+                compound = is_compound(tags, i)
+                options = proposal._fitting(word, tags[i], around[i], present, compound)
                 kind = kind_after(run.words, run.tags, n) if self.protects else ""
                 found.append(tuple(o for o in options if not kind or takes(word, o, tags[i], kind)))
         return found
+
+    @cached_property
+    def _demanding(self) -> Careful:
+        """The same for reports: a higher score, a usual sense of the word, a common substitute."""
+        least = max(self.min_score, REPORT_MIN_SCORE)
+        return replace(self, min_score=least, min_share=REPORT_SHARE, max_rank=REPORT_RANK)
 
     def _fixed(self, text: Text, tags: Sequence[str]) -> frozenset[int]:
         """Return the positions of words that stay: names, titles, quotations, idioms, phrases."""
@@ -224,6 +247,8 @@ class Careful:
         (before, after), form = around, word.lower()
         chance = bigrams().log_probability
         left, right = chance(before, form), chance(form, after)
+        spelling = load_rules().spelling
+        written = {spelling[one] for one in (form, *present) if one in spelling}
         scored = []
         for evidence in self._evidence(word, tag):
             other = evidence.form
@@ -234,6 +259,12 @@ class Careful:
                 continue
             if self.usual and not (evidence.is_usual and _goes_with(form, other, before, after)):
                 continue
+            if evidence.mark and evidence.share < self.min_share:
+                continue
+            if self.max_rank is not None and evidence.other_rank > self.max_rank:
+                continue
+            if other in spelling and written - {spelling[other]}:
+                continue  # the text has American spellings, and this one is British
             place = Place(chance(before, other) - left, chance(other, after) - right, compound)
             if place.left + place.right >= MIN_FLUENCY:
                 scored.append((evidence.score(place), match_case(other, word)))
@@ -289,7 +320,9 @@ def evidence_of(
     found = []
     for form in dict.fromkeys([*forms, *known]):
         name = forms.get(form) or next(iter(lemmas(form, tag)), form)
-        if name in opposites or not _is_substitute(form, word, name in read):
+        # Another form of a word that was read may be no usual one: "demises", "assented".
+        is_read = name in read and name == form
+        if name in opposites or not _is_substitute(form, word, is_read):
             continue
         grades = [substitutes().grade(lemma, name, part) for lemma in word_lemmas]
         grade = max((g for g in grades if g is not None), default=None)
@@ -372,16 +405,13 @@ def _is_substitute(form: str, word: str, is_read: bool) -> bool:
 
 
 def _goes_with(word: str, other: str, before: str, after: str) -> bool:
-    """Tell whether a substitute goes with the preposition beside it, as far as can be known.
+    """Tell whether a substitute goes with the words beside it, as far as can be known.
 
-    It does not if it was never seen with it, and would have been, did it go as well as the word.
+    It does not if it was never seen with one, and would have been, did it go as well as the word.
     """
     return not (
-        (before in PREPOSITIONS and _is_missed((before, word), (before, other), word, other))
-        or (
-            after in PREPOSITIONS | {"to"}
-            and _is_missed((word, after), (other, after), word, other)
-        )
+        (before != BREAK and _is_missed((before, word), (before, other), word, other))
+        or (after != BREAK and _is_missed((word, after), (other, after), word, other))
     )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from brittle.english.forms import takes_an
 from brittle.english.lexicon import load_lexicon
 from brittle.english.stop_words import is_stop_word
+from brittle.proposals.reports import has_names, has_speaker, is_headline, is_news
 from brittle.proposals.rewrite_rules import END, MARK, START, Beside, Rule, Rules, fill
 from brittle.proposals.rewrite_tokens import CLITICS, MARKS, Sentence, Tokens
+from brittle.proposals.word_classes import PREPOSITIONS
 
 MIN_WORDS = {"question": 3, "command": 2}
 MIN_STATEMENT_WORDS = 4
@@ -17,11 +20,8 @@ MIN_STATEMENT_WORDS = 4
 MANY_SENTENCES = 3
 """In a text of so many sentences the opener stands before the last statement: it sums up."""
 MAX_MERGED_TOKENS = 10
-HEADLINE_WORDS = 4
-"""The capitals of so many words after the first tell a title from a sentence."""
 MAX_NAMES = 3
 """With more capitals a sentence may be two: a title that runs into the first sentence."""
-NEWS_MARKS = frozenset({"(", "--", "-", "#", ":", "|"})
 KINDS_OF_OPENERS = {
     "any": ("any",),
     "clause": ("clause", "any"),
@@ -43,13 +43,7 @@ QUESTION_WORDS = frozenset(
     | {"am", "may", "might", "shall"}
 )
 ARTICLES = ("a", "an")
-SPEAKERS = frozenset(
-    {"i", "me", "my", "mine", "we", "us", "our", "ours", "you", "your", "yours", "let's"}
-)
-"""A writer who uses one of these speaks to somebody, so an opener fits."""
-COUNTRY = "US"
-"""Written so it is a name, not a speaker."""
-QUOTES = frozenset({'"', "“", "”", "quot", "&quot;"})
+NEEDS_MORE = frozenset({"IN", "TO", "DT", "PDT", "CC", "PRP$", "MD", "WDT", "WP$"})
 
 
 @dataclass(frozen=True)
@@ -131,8 +125,11 @@ def independent(matches: Iterable[Match], raw: str) -> list[Match]:
 
 def _phrases(tokens: Tokens, rules: Rules) -> Iterator[Match]:
     count = len(tokens.forms)
+    sides = Counter(rules.spelling[form] for form in tokens.forms if form in rules.spelling)
     for n, form in enumerate(tokens.forms):
         for offset, rule in rules.index.get(form, ()):
+            if rule.side is not None and sides[rule.side] > 1:
+                continue  # another word is written so, and this one has to agree with it
             first = n - offset
             if first >= 0 and first + len(rule.find) <= count:
                 match = _match(tokens, rule, first, first + len(rule.find))
@@ -360,7 +357,7 @@ def sentence_kind(tokens: Tokens, sentence: Sentence, rules: Rules) -> str | Non
     follower = forms[first + 1] if first + 1 < sentence.stop else ""
     number = tokens.numbers[first]
     is_continued = number > 0 and tokens.sentences[number - 1].end == "..."
-    if is_continued or _is_headline(tokens, sentence):
+    if is_continued or is_headline(tokens, sentence):
         kind = None
     elif number >= MANY_SENTENCES - 1 and "," in forms[first : min(first + 4, sentence.stop)]:
         kind = None  # it begins with an opener of its own: "this time , …"
@@ -379,24 +376,6 @@ def sentence_kind(tokens: Tokens, sentence: Sentence, rules: Rules) -> str | Non
     return kind
 
 
-def _is_headline(tokens: Tokens, sentence: Sentence) -> bool:
-    """Tell whether a sentence is, or begins with, the title or the dateline of a piece of news.
-
-    Most of the first words of a title have capitals. Where a title runs into the first sentence, a
-    word such as "The" has one after a word without punctuation.
-    """
-    if tokens.is_lower or tokens.raw.isupper():
-        return False
-    span = range(sentence.start + 1, sentence.stop)
-    if not NEWS_MARKS.isdisjoint(tokens.forms[n] for n in span):
-        return True
-    if any(_is_glued(tokens, n) for n in span):
-        return True
-    words = [tokens.written(n) for n in range(sentence.start + 1, sentence.stop) if tokens.tags[n]]
-    longer = [word for word in words if not is_stop_word(word)][:HEADLINE_WORDS]
-    return sum(word[0].isupper() for word in longer) * 2 > len(longer)
-
-
 def _is_report(tokens: Tokens, sentence: Sentence, kind: str) -> bool:
     """Tell whether a sentence reports on names and nobody speaks: news takes no opener.
 
@@ -406,45 +385,15 @@ def _is_report(tokens: Tokens, sentence: Sentence, kind: str) -> bool:
     """
     if tokens.is_lower or tokens.raw.isupper():
         return False
+    if is_news(tokens):
+        return True
     others = [s for s in tokens.sentences if s.start < s.stop and s is not sentence]
     if kind == "question":
-        return _has_names(tokens, others) and not _has_speaker(tokens, others)
+        return has_names(tokens, others) and not has_speaker(tokens, others)
     is_opinion = kind not in ("any", "clause") and not others
     everything = [sentence, *others]
-    has_names = _has_names(tokens, everything) and not is_opinion
-    return has_names and not _has_speaker(tokens, everything)
-
-
-def _has_names(tokens: Tokens, sentences: Iterable[Sentence]) -> bool:
-    """Tell whether a word has a capital that does not come from its place in a sentence."""
-    return any(
-        tokens.tags[n] and tokens.written(n)[0].isupper()
-        for sentence in sentences
-        for n in range(sentence.start + 1, sentence.stop)
-    )
-
-
-def _has_speaker(tokens: Tokens, sentences: Iterable[Sentence]) -> bool:
-    """Tell whether the writer speaks of himself or to somebody; what others say does not count."""
-    is_quoted, quoted = False, set()
-    for n, form in enumerate(tokens.forms):
-        is_quoted ^= form in QUOTES
-        quoted |= {n} if is_quoted else set()
-    return any(
-        tokens.forms[n] in SPEAKERS and tokens.written(n) != COUNTRY and n not in quoted
-        for sentence in sentences
-        for n in range(sentence.start, sentence.stop)
-    )
-
-
-def _is_glued(tokens: Tokens, n: int) -> bool:
-    """Tell whether a function word has a capital right after another word."""
-    return (
-        tokens.tags[n - 1] != ""
-        and tokens.forms[n] != "i"
-        and is_stop_word(tokens.forms[n])
-        and tokens.written(n).istitle()
-    )
+    is_named = has_names(tokens, everything) and not is_opinion
+    return is_named and not has_speaker(tokens, everything)
 
 
 def _statement_kind(tokens: Tokens, sentence: Sentence) -> str | None:
@@ -516,9 +465,14 @@ def _full_stop(tokens: Tokens) -> list[Match]:
     if sentence.end == "." and sentence.stop == last:
         start, stop = tokens.stops[last - 1], tokens.stops[last]
         return [Match(last, last, (last, last), start, stop, ("",), ("full stop dropped",))]
-    if sentence.end == "" and tokens.tags[last]:
+    if sentence.end == "" and tokens.tags[last] and not _breaks_off(tokens, last):
         at, mark = tokens.stops[last], "." if "." in tokens.attached else " ."
         return [
             Match(last + 1, last + 1, (last + 1, last + 1), at, at, (mark,), ("full stop added",))
         ]
     return []
+
+
+def _breaks_off(tokens: Tokens, last: int) -> bool:
+    """Tell whether a text ends with a word that needs another: "a drop in net profit for"."""
+    return tokens.tags[last] in NEEDS_MORE or tokens.forms[last] in PREPOSITIONS

@@ -60,7 +60,8 @@ class Rule:
 
     The conditions are about the token directly before the match (`left`), directly after it
     (`right`), and one further to the right (`right2`). `absent` are words that must not be in the
-    sentence. `name` is the rule as the file has it.
+    sentence. `side` is that of a spelling, American or British: a text that has another word of
+    this side keeps it. `name` is the rule as the file has it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Rule:
     absent: frozenset[str] = frozenset()
     min_words: int = 0
     asks: bool = True
+    side: int | None = None
 
     @property
     def is_mark(self) -> bool:
@@ -104,6 +106,7 @@ class Rules:
     no_opener: frozenset[str] = frozenset()
     commands: frozenset[str] = frozenset()
     full_stop: bool = False
+    spelling: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -128,6 +131,7 @@ class _Conditions(TypedDict, total=False):
 class _RuleTable(_Conditions, total=False):
     swap: tuple[str, ...]
     drop: tuple[str, ...]
+    spelling: bool
 
 
 class _Opening(TypedDict):
@@ -158,6 +162,7 @@ class _Builder:
     no_opener: set[str] = field(default_factory=set)
     commands: set[str] = field(default_factory=set)
     full_stop: bool = False
+    spelling: dict[str, int] = field(default_factory=dict)
 
     def add(self, content: _File) -> None:
         for table in content.get("rule", ()):
@@ -182,6 +187,8 @@ class _Builder:
             key=lambda n: (len(rule.find[n].words), -max(map(len, rule.find[n].words))),
         )
         for word in rule.find[offset].words:
+            if rule.side is not None:
+                self.spelling[word] = rule.side
             self.index.setdefault(word, []).append((offset, rule))
 
 
@@ -202,6 +209,7 @@ def load_rules(path: str | None = None) -> Rules:
         frozenset(builder.no_opener),
         frozenset(builder.commands),
         builder.full_stop,
+        builder.spelling,
     )
 
 
@@ -242,7 +250,8 @@ def _rules(table: _RuleTable) -> Iterator[Rule]:
         sides = [side.strip() for side in re.split(r"\s+<->\s+", line)] if arrow == "<->" else []
         if sides:
             for n, side in enumerate(sides):
-                yield _rule(side, [*sides[:n], *sides[n + 1 :]], conditions)
+                own = {"side": n} if table.get("spelling") else {}
+                yield _rule(side, [*sides[:n], *sides[n + 1 :]], conditions | own)
         else:
             yield _rule(find, [write.strip() for write in writes.split(" | ")], conditions)
     for word in table.get("drop", ()):

@@ -16,6 +16,10 @@ BARE = frozenset({"in", "on", "at", "by", "under", "into", "off", "out"})
 """With one of these a noun without an article is a fixed phrase: "in doubt", "on sale"."""
 DETERMINERS = frozenset({"DT", "PRP$", "CD", "POS"})
 FINITE = frozenset({"VB", "VBP", "VBZ", "VBD"})
+GENITIVE = frozenset({"s", "'s", "’s"})
+"""The ending of a genitive as a word of its own, as in remains of a page: "Blair #39;s claim"."""
+OBJECTS = frozenset({"DT", "CD", "PRP", "PRP$", "JJ", "NN", "NNS", "NNP", "NNPS"})
+NAMING = frozenset({"JJ", "NN", "NNS", "NNP", "NNPS", "VBG", "VBN"})
 NOUN, VERB, ADJECTIVE = "n", "v", "a"
 AFTER_ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "CD", "VBG", "VBN", "NN", "NNS", "NNP", "NNPS"})
 
@@ -51,15 +55,17 @@ def is_doubtful(run: Run, n: int) -> bool:
     before, before_tag = (run.words[n - 1], run.tags[n - 1]) if n else ("", "")
     after, after_tag = (run.words[n + 1], run.tags[n + 1]) if n + 1 < len(run.words) else ("", "")
     if part == VERB:
-        # After a preposition, after an article, or before "of" it is a noun.
-        is_nominal = before in PREPOSITIONS or before_tag in DETERMINERS or after == "of"
-        return tag in FINITE and is_nominal and can_be_noun(run.words[n])
+        # After a preposition, an article or a genitive, or before "of", it is a noun.
+        is_nominal = before in PREPOSITIONS | GENITIVE or before_tag in DETERMINERS or after == "of"
+        is_noun = tag in FINITE and is_nominal and can_be_noun(run.words[n])
+        return is_noun or _has_bare_infinitive(run, n)
     if part == NOUN:
         can_be_verb = not possible_tags(run.words[n]).isdisjoint(FINITE)
         is_bare_subject = before_tag.startswith(("NN", "PRP")) and before_tag != "PRP$"
         has_object = after_tag in DETERMINERS | {"PRP"} or after == "to"
         return (
             _is_modifier(tag, after, after_tag)
+            or (before == "to" and "VB" in possible_tags(run.words[n]))
             or (tag == "NN" and before in BARE)
             or (can_be_verb and (is_bare_subject or has_object))
         )
@@ -70,6 +76,27 @@ def is_doubtful(run: Run, n: int) -> bool:
         # "the key to", "a good": where no noun follows, it is one.
         return after_tag not in AFTER_ADJECTIVES and can_be_noun(run.words[n])
     return False
+
+
+def is_bound(run: Run, n: int) -> bool:
+    """Tell whether a noun may be part of a fixed term, of which nothing but its place tells.
+
+    Such a noun has an adjective or another noun before it ("financial results"), or is singular and
+    has no article ("see story").
+    """
+    if PART_OF_SPEECH.get(run.tags[n]) != NOUN:
+        return False
+    before_tag = run.tags[n - 1] if n else ""
+    after_tag = run.tags[n + 1] if n + 1 < len(run.tags) else ""
+    is_bare = run.tags[n] == "NN" and before_tag not in DETERMINERS
+    return is_bare or before_tag in NAMING or after_tag.startswith("NN")
+
+
+def _has_bare_infinitive(run: Run, n: int) -> bool:
+    """Tell whether a verb has an infinitive without "to" after it: "help (them) win"."""
+    rest = range(n + 1, len(run.tags))
+    tag = next((run.tags[k] for k in rest if run.tags[k] not in OBJECTS), "")
+    return tag == "VB"
 
 
 def _is_modifier(tag: str, after: str, after_tag: str) -> bool:
