@@ -3,6 +3,7 @@
     python benchmarks/ladder.py run --out FOLDER [--models NAME,…] [--data NAME] [--limit N]
     python benchmarks/ladder.py sheet --out FOLDER [--count 40] [--seed 0]
     python benchmarks/ladder.py read FOLDER VERDICTS --reader WHO --texts KIND [--originals FILE]
+        [--before KIND,…]
 
 `run` attacks every model with `auto`, stores the runs in FOLDER (it resumes), and writes the
 ladders to benchmarks/ladder.json and to the table that a report shows as a yardstick
@@ -14,7 +15,8 @@ on a sheet of their own, for another reader. `read` counts the verdicts, one lin
 text ({"id": "t001", "label": true, "meaning": true, "grammar": false}; of an original {"id":
 "o001", "label": true}), and writes benchmarks/read_ladder.json and what brittle shows of them
 (src/brittle/validity/readings.json). Kinds of texts that are not on the sheet keep what was read of
-them before. The sheets hold sentences of the data and are not published.
+them before, and are marked so, as are the kinds of --before: their edits changed a little after the
+reading. The sheets hold sentences of the data and are not published.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ def main() -> None:
             own.add_argument("--reader", required=True)
             own.add_argument("--texts", required=True)
             own.add_argument("--originals", type=Path, help="labels read of the originals alone")
+            own.add_argument("--before", default="", help="kinds whose edits changed since, with ,")
             continue
         own.add_argument("--out", type=Path, required=True, metavar="FOLDER")
         own.add_argument("--seed", type=int, default=0)
@@ -223,7 +226,7 @@ def sheet(args: argparse.Namespace) -> None:
     with (args.out / "sheet.jsonl").open("w", encoding="utf-8") as file:
         for number, (about, label, original, changed) in enumerate(drawn, 1):
             key[f"t{number:03}"] = about
-            line = {"id": f"t{number:03}", "label": label, "original": original, "text": changed}
+            line = {"id": f"t{number:03}", "label": label, "text": changed, "original": original}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     write_originals(args.out, drawn, key, rng)
     (args.out / "key.json").write_text(json.dumps(key, indent=1) + "\n", "utf-8")
@@ -336,7 +339,9 @@ def read(args: argparse.Namespace) -> None:
     former = former_kinds(content.get(args.texts, {}), kinds)
     content[args.texts] = {
         "reader": args.reader,
-        "read_before": sorted({row["kind"] for row in former.values()}),
+        "read_before": sorted(
+            {row["kind"] for row in former.values()} | set(filter(None, args.before.split(",")))
+        ),
         "kinds": {kind: counts(rows) for kind, rows in sorted((kinds | by_kind(former)).items())},
         "cases": former
         | {
@@ -431,7 +436,7 @@ def about_readings() -> list[str]:
         "",
         "Broken texts were mixed with untouched ones and with random gentle edits that were not "
         "chosen to break anything, in random order, without a word on which is which. *Read "
-        "before*: texts of the version before, of levels whose edits have hardly changed since "
+        "before*: texts of the version before, of levels whose edits have changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
         "[all verdicts](../benchmarks/read_ladder.json), without the sentences). **No people have "
         "read them.** The questions are those of "
