@@ -3,7 +3,7 @@
     python benchmarks/ladder.py run --out FOLDER [--models NAME,…] [--data NAME] [--limit N]
     python benchmarks/ladder.py sheet --out FOLDER [--count 40] [--seed 0]
     python benchmarks/ladder.py read FOLDER VERDICTS --reader WHO --texts KIND [--originals FILE]
-        [--before KIND,…]
+        [--before KIND,…] [--note TEXT]
 
 `run` attacks every model with `auto`, stores the runs in FOLDER (it resumes), and writes the
 ladders to benchmarks/ladder.json and to the table that a report shows as a yardstick
@@ -74,6 +74,7 @@ def main() -> None:
             own.add_argument("--reader", required=True)
             own.add_argument("--texts", required=True)
             own.add_argument("--originals", type=Path, help="labels read of the originals alone")
+            own.add_argument("--note", default="", help="what is special about these texts")
             own.add_argument("--before", default="", help="kinds whose edits changed since, with ,")
             continue
         own.add_argument("--out", type=Path, required=True, metavar="FOLDER")
@@ -339,6 +340,7 @@ def read(args: argparse.Namespace) -> None:
     former = former_kinds(content.get(args.texts, {}), kinds)
     content[args.texts] = {
         "reader": args.reader,
+        "note": args.note,
         "read_before": sorted(
             {row["kind"] for row in former.values()} | set(filter(None, args.before.split(",")))
         ),
@@ -426,6 +428,7 @@ def about_readings() -> list[str]:
         cells = [head, ["---"] * len(head), *rows]
         lines += ["", f"Read by {one['reader']}, blind; {texts}:", ""]
         lines += [f"| {' | '.join(row)} |" for row in cells]
+        lines += ["", one["note"]] if one.get("note") else []
     return [
         *lines,
         "",
