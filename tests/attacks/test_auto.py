@@ -270,4 +270,4 @@ def test_a_level_alone_asks_at_most_twice_what_salient_swap_does(tmp_path: Path)
         return fmean(row.queries for row in run.results() if row.status in ATTACKED)
 
     assert queries(climbed) <= 2 * queries(swapped)
-    assert climbed.counts()["broken"] >= 54
+    assert climbed.counts()["broken"] >= swapped.counts()["broken"] - 1

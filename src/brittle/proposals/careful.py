@@ -193,6 +193,8 @@ class Careful:
         """List for every position the candidates that fit there; their tags are still to check."""
         fixed = self._fixed(text, tags) if self.protects else frozenset()
         present = {word.lower() for word in text.words if isinstance(word, str)}
+        spelling = load_rules().spelling
+        sides = {spelling[word] for word in present if word in spelling}
         around = list(neighbours(text))
         reports = report_fields(text, tags) if self.usual else ()
         found: list[tuple[str, ...]] = []
@@ -207,7 +209,7 @@ class Careful:
                     continue
                 proposal = self._demanding if is_report else self
                 compound = is_compound(tags, i)
-                options = proposal._fitting(word, tags[i], around[i], present, compound)
+                options = proposal._fitting(word, tags[i], around[i], present, sides, compound)
                 kind = kind_after(run.words, run.tags, n) if self.protects else ""
                 found.append(tuple(o for o in options if not kind or takes(word, o, tags[i], kind)))
         return found
@@ -242,13 +244,18 @@ class Careful:
         return evidence_of(word.lower(), tag, self.folder, self.senses, self.listed)
 
     def _fitting(
-        self, word: str, tag: str, around: tuple[str, str], present: set[str], compound: bool
+        self,
+        word: str,
+        tag: str,
+        around: tuple[str, str],
+        present: set[str],
+        sides: set[int],
+        compound: bool,
     ) -> tuple[str, ...]:
         (before, after), form = around, word.lower()
         chance = bigrams().log_probability
         left, right = chance(before, form), chance(form, after)
         spelling = load_rules().spelling
-        written = {spelling[one] for one in (form, *present) if one in spelling}
         scored = []
         for evidence in self._evidence(word, tag):
             other = evidence.form
@@ -263,7 +270,7 @@ class Careful:
                 continue
             if self.max_rank is not None and evidence.other_rank > self.max_rank:
                 continue
-            if other in spelling and written - {spelling[other]}:
+            if other in spelling and sides - {spelling[other]}:
                 continue  # the text has American spellings, and this one is British
             place = Place(chance(before, other) - left, chance(other, after) - right, compound)
             if place.left + place.right >= MIN_FLUENCY:
