@@ -13,6 +13,7 @@ from rich.text import Text
 from brittle.formatting import duration, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
+from brittle.metrics.summary import Summary
 from brittle.picture import Picture
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
@@ -65,10 +66,11 @@ def run_block(run: StoredRun, examples: int, everything: bool = False) -> Render
     if climbed is not None and not everything:
         return ladder_block(run, climbed, min(examples, 1))
     blocks = [] if climbed is None else [ladder_block(run, climbed, 0), ""]
-    blocks += [summary_block(run), ""]
+    summarized = summarize(run)
+    blocks += [summary_block(run, summarized), ""]
     if examples >= 1:
         blocks += [examples_block(run.results(), examples, cost_name(run.manifest)), ""]
-    return Group(*blocks, trust_block(run))
+    return Group(*blocks, trust_block(run, summarized))
 
 
 def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableType:
@@ -113,17 +115,21 @@ def gentlest(results: Sequence[Result], n: int) -> list[Result]:
     return clearest([row for row in broken if rank(str(row.level)) == first], n)
 
 
-def trust_block(run: StoredRun) -> RenderableType:
+def trust_block(
+    run: StoredRun, summarized: tuple[list[Result], Summary] | None = None
+) -> RenderableType:
     """Show in a few lines what the figures rest on, and what is missing."""
-    lines = short_lines(trust_facts(run, *summarize(run)))
+    lines = short_lines(trust_facts(run, *(summarized or summarize(run))))
     columns = (Column(style="bold", no_wrap=True), Column(style="dim"))
     rows = [("" if n else "trust", line) for n, line in enumerate(lines)]
     return Table(columns, rows, has_head=False, indent=INDENT)
 
 
-def summary_block(run: StoredRun) -> RenderableType:
+def summary_block(
+    run: StoredRun, summarized: tuple[list[Result], Summary] | None = None
+) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
-    manifest, (results, figures) = run.manifest, summarize(run)
+    manifest, (results, figures) = run.manifest, summarized or summarize(run)
     read = run_readings(run, results)
     about = visible(describe_run(manifest))
     title = Text.assemble((visible(run.name), "bold"), "  ", (about, "dim"))

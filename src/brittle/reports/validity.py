@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.metrics.agreement import Agreement
@@ -12,9 +12,10 @@ from brittle.metrics.summary import Figure
 from brittle.reports.page import Section
 from brittle.reports.summary_lines import format_interval
 from brittle.reports.table import Cell, Column, Table
-from brittle.validity.floors import Floors
-from brittle.validity.tables import TableRow
-from brittle.validity.verdicts import VALID, Judged, Reading, Validity
+from brittle.validity.figures import VALID, Floors, Judged, Reading, Validity
+
+if TYPE_CHECKING:
+    from brittle.validity.tables import TableRow
 
 NAMES = {
     "label": "label kept",

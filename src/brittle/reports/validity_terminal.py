@@ -22,9 +22,8 @@ from brittle.reports.validity import (
     validity_lines,
     validity_notes,
 )
-from brittle.validity.floors import Floors
+from brittle.validity.figures import Floors, Validity
 from brittle.validity.tables import TableRow
-from brittle.validity.verdicts import Validity
 
 UNBROKEN = ("question", "people say", "interval", "α", "same answer")
 STRONG = ("all three: valid", "validity by judge", "valid success")

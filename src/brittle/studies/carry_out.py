@@ -22,7 +22,7 @@ from brittle.studies.study import (
     stored_kind,
 )
 from brittle.studies.study_files import sole_writer_of_study
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report
 
@@ -70,7 +70,7 @@ def default_name(words: Iterable[str], about: Any) -> str:
     return f"{joined[:MAX_WORD_CHARACTERS]}-{digest}"
 
 
-def task_runner(folder: Path, backend: Backend | None, report: Report) -> RunTasks:
+def task_runner(folder: Path, backend: Workers | None, report: Report) -> RunTasks:
     """Return the function that runs the tasks of a study in its folder, in one count of them."""
     start = time.monotonic()
     run: RunTasks = partial(run_tasks, folder=folder, report=report, backend=backend, start=start)
@@ -79,10 +79,10 @@ def task_runner(folder: Path, backend: Backend | None, report: Report) -> RunTas
 
 def backend_for(
     live: Mapping[str, Any], name: str, workers: int | None, address: str | None
-) -> Backend:
+) -> Workers:
     """Return where tasks run; live targets run in this process alone."""
-    where = Backend(name, workers, address)
-    if live and where != Backend():
+    where = Workers(workers, name, address)
+    if live and where != Workers():
         raise UsageError(
             f"Got {workers} workers ({name}) and the live target "
             f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "

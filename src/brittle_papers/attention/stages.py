@@ -60,8 +60,8 @@ def attack_all(
         seed=seed,
         name=context.unique_name,
         folder=context.folder,
-        workers=backend.workers,
-        backend=backend.name,
+        workers=backend.count,
+        backend=backend.backend,
         address=backend.address,
         report=context.report,
         overwrite=True,  # the key of this task knows the settings

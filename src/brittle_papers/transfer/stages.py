@@ -100,8 +100,8 @@ def transfer_by(
         seed=seed,
         name=attack,
         folder=context.folder,
-        workers=backend.workers,
-        backend=backend.name,
+        workers=backend.count,
+        backend=backend.backend,
         address=backend.address,
         report=context.report,
     )

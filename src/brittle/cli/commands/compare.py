@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
-from brittle.errors import GateFailed, UsageError
+from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.studies.study import Study
@@ -46,6 +46,7 @@ def _level(text: str) -> float:
 def _run(args: argparse.Namespace) -> None:
     from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
+    from brittle.runs.gate import check_several, require_no_worse
     from brittle.runs.run import open_run
     from brittle.studies.by_name import named_study
 
@@ -61,19 +62,15 @@ def _run(args: argparse.Namespace) -> None:
         _compare_studies(args, [found[0] for found in studies if found is not None])
         return
     runs = [open_run(name, args.runs) for name in args.names]
-    if args.fail_if_worse and len(runs) < 2:
-        raise UsageError("--fail-if-worse compares runs: name two or more.")
+    if args.fail_if_worse:
+        check_several(runs)
     console.print_result(
         args,
         lambda: comparison_json(runs, args.level),
         lambda: comparison_block(runs, args.level),
     )
     if args.fail_if_worse:
-        from brittle.runs.gate import gate
-
-        for verdict in gate(runs, args.level):
-            if verdict.is_worse:
-                raise GateFailed(str(verdict))
+        require_no_worse(runs, args.level)
 
 
 def _compare_studies(args: argparse.Namespace, studies: Sequence[Study[Any, Any]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.command import Command, add_data_flags, add_output_flags, positive
 from brittle.cli.commands import mine_rules, try_rules
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
@@ -64,11 +64,9 @@ def _show(args: argparse.Namespace) -> None:
 def _check_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--rules", required=True, metavar="FILE", help="a file of rules")
-    add("--data", required=True, help="labelled data: a name or a file")
-    add("--split", help="the split of a data set by name (default: test)")
-    add("--text", metavar="COLUMN", help="the text column of a file")
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--limit", type=positive, metavar="N", help="look at N texts (default: all)")
+    names = ("data", "split", "text", "label", "limit")
+    known, limit = "labelled data: a name or a file", "look at N texts (default: all)"
+    add_data_flags(parser, *names, data=known, limit=limit)
     add("--count", type=positive, default=10, metavar="N", help="show N rules (default: 10)")
     add_output_flags(parser)
 

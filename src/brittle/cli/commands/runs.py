@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
-from brittle.cli.targets import open_run_target
-from brittle.errors import GateFailed, UsageError
-from brittle.formatting import plural
+from brittle.errors import UsageError
 
-MAX_FAILURES_SHOWN = 20
+if TYPE_CHECKING:
+    from brittle.reports.page import Section
 
 
 def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
@@ -62,11 +62,12 @@ def _report(args: argparse.Namespace) -> None:
         console.print_path(args, study.report(args.out or path.with_suffix(".html")))
         return
     run = open_run(args.run, args.runs)
-    sections = []
+    sections: list[Section | None] = []
     if args.nearest:
-        from brittle.cli.commands.nearest import nearest_words
+        from brittle.cli.targets import open_run_target
+        from brittle.studies.representation import nearest_words
 
-        sections.append(nearest_words(run, open_run_target(run, args)))
+        sections.append(nearest_words(run.results(), open_run_target(run, args)))
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
@@ -132,35 +133,21 @@ def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(args: argparse.Namespace) -> None:
+    from brittle.cli.targets import open_run_target
     from brittle.runs.run import open_run
-    from brittle.runs.verifying import recheck
+    from brittle.runs.verifying import describe_rechecks, require_all
 
     run = open_run(args.run, args.runs)
     target = open_run_target(run, args)
     if target.fingerprint != run.manifest["fingerprint"]:
         console.tell(f"warning: {target.name!r} is not the target that this run was made on")
-    checked = list(recheck(run, target))
-    if args.json:
-        console.dump(
-            [
-                {"case": check.row.case, "label": check.row.label, "predicted": check.now.label}
-                | {"confidence": check.now.confidence, "answer": check.now.text}
-                | {"wins": check.still_wins}
-                for check in checked
-            ]
-        )
-    failed = [check for check in checked if not check.still_wins]
-    if not args.json and not args.quiet:
-        console.show(
-            f"{len(checked) - len(failed)} of {plural(len(checked), 'broken cases')} still break."
-        )
-        for check in failed[:MAX_FAILURES_SHOWN]:
-            now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
-            console.show(f"  {check.row.case} is now {now}")
-    if failed:
-        raise GateFailed(
-            f"{len(failed)} of {plural(len(checked), 'broken cases')} no longer break."
-        )
+    checked = list(run.recheck(target))
+    console.print_result(
+        args,
+        lambda: [check.plain() for check in checked],
+        lambda: "\n".join(describe_rechecks(checked)),
+    )
+    require_all(checked)
 
 
 SHOW = Command(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import add_output_flags, positive
+from brittle.cli.command import add_data_flags, add_output_flags
 from brittle.errors import Incomplete, UsageError
 from brittle.formatting import plural
 
@@ -21,13 +21,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     rules = "files of rules; several are compared on the same texts"
     add("--rules", required=True, nargs="+", metavar="FILE", help=rules)
-    add("--data", required=True, help="labelled data: a name or a file")
-    add("--split", help="the split of a data set by name (default: test)")
-    add("--text", metavar="COLUMN", help="the text column of a file")
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--locked", metavar="FIELD[,FIELD]", help="fields that are never edited")
-    add("--limit", type=positive, default=1000, metavar="N", help="try N texts (default: 1000)")
-    add("--seed", type=int, default=0, help="the seed of their order (default: 0)")
+    add_data_flags(
+        parser,
+        data="labelled data: a name or a file",
+        locked={"default": None},
+        limit={"default": 1000, "help": "try N texts (default: 1000)"},
+        seed="the seed of their order (default: 0)",
+    )
     add_backend_flags(parser)
     add("--folder", help="the folder of what was answered (default: rules-tried in --runs)")
     add_output_flags(parser)

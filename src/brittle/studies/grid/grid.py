@@ -21,7 +21,7 @@ from brittle.studies.pool_tasks import zoo_specs
 from brittle.studies.pools import Pool
 from brittle.studies.transfer.texts import check_texts
 from brittle.studies.transfer.transfer import open_pool, training_tasks
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import Report
 
 
@@ -76,7 +76,7 @@ def grid(
     )
 
 
-def _measure(request: GridRequest, folder: Path, backend: Backend, report: Report) -> GridStudy:
+def _measure(request: GridRequest, folder: Path, backend: Workers, report: Report) -> GridStudy:
     """Run the tasks of a grid that have no result yet, in its folder."""
     members, dataset, live = request.targets, request.dataset, request.live
     run = task_runner(folder, backend, report)

@@ -37,7 +37,7 @@ from brittle.studies.transfer.study import TransferFacts, TransferResults, Trans
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts, columns_of, locked_fields, pack_texts
 from brittle.targets.labels import match_labels
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import Report, Task
 from brittle.zoo.names.parsing import parse
 
@@ -137,7 +137,7 @@ class TransferRequest:
 def run_study(
     request: TransferRequest,
     folder: Path,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Report = lambda message: None,
     overwrite: bool = True,
 ) -> TransferStudy:
@@ -153,7 +153,7 @@ def run_study(
 
 
 def _measure(
-    request: TransferRequest, folder: Path, backend: Backend | None, report: Report
+    request: TransferRequest, folder: Path, backend: Workers | None, report: Report
 ) -> TransferStudy:
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)

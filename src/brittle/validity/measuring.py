@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from brittle.errors import UsageError
 from brittle.metrics.judged import Calibration, poststratified, rogan_gladen
 from brittle.metrics.summary import ATTACKED, Figure
 from brittle.results import Result, has_adversary
-from brittle.runs.judge import Judge
-from brittle.runs.people import Answered, read_files, read_others
-from brittle.runs.store import VALIDITY, Store
-from brittle.validity.stored import as_stored, restore_validity
-from brittle.validity.verdicts import Judged, Reading, Thresholds, Validity
+from brittle.validity.figures import Judged, Reading, Thresholds, Validity
+from brittle.validity.judges import Judge
+from brittle.validity.people import Answered, read_files, read_others
+from brittle.validity.stored import VALIDITY, MeasuredRun, as_stored, restore_validity
 
 POSTSTRATIFIED, ROGAN_GLADEN = "poststratified", "Rogan and Gladen"
 """How a judge was corrected: by cases of the same run, or by those of others."""
 
 
 def measure_validity(
-    run: Path,
+    run: MeasuredRun,
     files: Sequence[Path],
     thresholds: Thresholds,
+    open_run: Callable[[Path], MeasuredRun],
     unfinished: bool = False,
     judge: Judge | None = None,
     calibration: Sequence[Path] = (),
 ) -> Validity:
     """Compute the validity of a run from people, or from a judge that people calibrate; keep it.
 
-    `calibration` are files of people who read other runs. Without it the judge is held against
-    what people said of this run, in `files` or, without any, before.
+    `calibration` are files of people who read other runs, which `open_run` opens. Without it the
+    judge is held against what people said of this run, in `files` or, without any, before.
     """
     if judge is None and calibration:
         raise UsageError("--calibration is for a judge. Name one with --judge.")
@@ -40,9 +40,8 @@ def measure_validity(
             "run if there are any: leave out one of the two."
         )
     reading = read_files(run, files, unfinished).reading(thresholds) if files else None
-    others = read_others(run.parent, calibration, unfinished)
-    with Store.read(run) as store:
-        results, kept = store.results(), restore_validity(store.measured(VALIDITY))
+    others = read_others(run.path.parent, calibration, open_run, unfinished)
+    results, kept = run.results(), restore_validity(run.measured(VALIDITY))
     if not files and not others:
         reading = None if kept is None else kept.reading
     broken = [row for row in results if has_adversary(row)]
@@ -55,24 +54,25 @@ def measure_validity(
         elif reading is not None:
             judged = _judged_here(run, judge, broken, reading)
         else:
-            raise _not_calibrated(run.stem, judge)
+            raise _not_calibrated(run.name, judge)
     validity = Validity(counted, attacked, reading, judged)
-    with Store.resume(run) as store:
-        store.keep_measured(VALIDITY, as_stored(validity))
+    run.keep_measured(VALIDITY, as_stored(validity))
     return validity
 
 
-def _judged_here(run: Path, judge: Judge, broken: Sequence[Result], reading: Reading) -> Judged:
+def _judged_here(
+    run: MeasuredRun, judge: Judge, broken: Sequence[Result], reading: Reading
+) -> Judged:
     """Correct what the judge says of all broken cases by what people said of some of them."""
     said = judge.verdicts(run, broken)
     people = {case: share for case, share in reading.shares.items() if case in said}
     calibration = Calibration(tuple(people.values()), tuple(said[case] for case in people))
     figure = poststratified(calibration, sum(said.values()), len(said), _over(judge))
-    return _judged(judge, said.values(), calibration, [run.stem], POSTSTRATIFIED, figure)
+    return _judged(judge, said.values(), calibration, [run.name], POSTSTRATIFIED, figure)
 
 
 def _judged_elsewhere(
-    run: Path,
+    run: MeasuredRun,
     judge: Judge,
     broken: Sequence[Result],
     others: Sequence[Answered],
@@ -89,7 +89,7 @@ def _judged_elsewhere(
     calibration = Calibration(tuple(people), tuple(verdicts))
     said = judge.verdicts(run, broken)
     figure = rogan_gladen(calibration, sum(said.values()), len(said), _over(judge))
-    names = [other.run.stem for other in others]
+    names = [other.run.name for other in others]
     return _judged(judge, said.values(), calibration, names, ROGAN_GLADEN, figure)
 
 

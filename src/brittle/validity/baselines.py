@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +28,10 @@ from brittle.metrics.summary import Figure, rate, summary
 from brittle.opening import as_target
 from brittle.picture import Picture
 from brittle.results import Result, has_adversary
-from brittle.runs.judge import read_labels
-from brittle.runs.store import FLOORS, Store
-from brittle.runs.verifying import recheck
 from brittle.text import Text
-from brittle.validity.floors import Floors, OtherFamily
-from brittle.validity.stored import as_stored
+from brittle.validity.figures import Floors, OtherFamily
+from brittle.validity.judges import read_labels
+from brittle.validity.stored import FLOORS, MeasuredRun, as_stored
 
 DRAWS = 5
 LINEAR = ("naive-bayes", "linear-svm")
@@ -42,27 +39,8 @@ NO_OTHER = "no model is known that was trained on the same data; name one with -
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class Rows(Protocol):
-    """What is needed of a run."""
-
-    @property
-    def manifest(self) -> dict[str, Any]: ...
-
-    def results(self) -> list[Result]: ...
-
-
-class StoredRows(Rows, Protocol):
-    """A run with its file, and the names of the fields of its examples."""
-
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def fields(self) -> tuple[str, ...]: ...
-
-
 def keep_floors(
-    run: StoredRows, open_own: Callable[[], Any], other: Any = None, costly: bool = False
+    run: MeasuredRun, open_own: Callable[[], Any], other: Any = None, costly: bool = False
 ) -> Floors:
     """Measure the floors of a run, say why one is missing, and keep them with the run.
 
@@ -82,12 +60,9 @@ def keep_floors(
     if other is None:
         missing["other"] = NO_OTHER
     elif _broken(run):
-        shape = run.manifest.get("shape")
-        opened = as_target(other, fields=run.fields, shape=None if shape is None else tuple(shape))
-        read = other_family(run, opened)
+        read = other_family(run, as_target(other, fields=run.fields, shape=run.shape))
     floors = Floors(clean_error(run.results()), edited, read, missing)
-    with Store.resume(run.path) as store:
-        store.keep_measured(FLOORS, as_stored(floors))
+    run.keep_measured(FLOORS, as_stored(floors))
     return floors
 
 
@@ -97,7 +72,7 @@ def clean_error(results: Sequence[Result]) -> Figure:
     return rate(before.of - (before.count or 0), before.of, before.over)
 
 
-def random_edit(run: Rows, target: Any, draws: int = DRAWS, seed: int = 0) -> Figure:
+def random_edit(run: MeasuredRun, target: Any, draws: int = DRAWS, seed: int = 0) -> Figure:
     """Return how often random edits, as large as the attack's, break the broken cases."""
     rows = _broken(run)
     edit = _editor(run, rows)
@@ -108,13 +83,13 @@ def random_edit(run: Rows, target: Any, draws: int = DRAWS, seed: int = 0) -> Fi
             for row in rows
             if (edited := edit(row, Random(f"{seed}:{row.case}:{draw}"))) is not None
         ]
-        for check in recheck(_Edited(run.manifest, changed), target):
+        for check in run.recheck(target, changed):
             won.setdefault(check.row.case, []).append(check.still_wins)
     shares = [sum(wins) / len(wins) for wins in won.values()]
     return rate_of_shares(shares, f"broken cases, {draws} random edits each")
 
 
-def other_family(run: Rows, judge: Any) -> OtherFamily:
+def other_family(run: MeasuredRun, judge: Any) -> OtherFamily:
     """Ask a classifier of another family for the labels of the broken cases."""
     rows = _broken(run)
     figures = [
@@ -154,25 +129,14 @@ def name_other_family(manifest: Mapping[str, Any]) -> str | None:
     return f"zoo:{'LSTM-W-Random-1' if is_linear else 'naive-bayes'}@{data}"
 
 
-@dataclass(frozen=True)
-class _Edited:
-    """Broken cases of a run, with other adversaries."""
-
-    manifest: dict[str, Any]
-    rows: list[Result]
-
-    def results(self) -> list[Result]:
-        return self.rows
-
-
-def _broken(run: Rows) -> list[Result]:
+def _broken(run: MeasuredRun) -> list[Result]:
     return [row for row in run.results() if has_adversary(row)]
 
 
 Editor = Callable[[Result, Random], Result | None]
 
 
-def _editor(run: Rows, rows: Sequence[Result]) -> Editor:
+def _editor(run: MeasuredRun, rows: Sequence[Result]) -> Editor:
     if run.manifest.get("kind") == "picture":
         return _noisy
     locked = run.manifest.get("locked", [])

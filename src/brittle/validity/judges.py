@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +19,15 @@ from brittle.errors import UsageError
 from brittle.kinds import kind_named
 from brittle.opening import as_target
 from brittle.results import Result
-from brittle.runs.store import JUDGEMENTS, Store
 from brittle.targets.capabilities import answers_of, make_desks
 from brittle.targets.labels import match_labels
 from brittle.text import Text
 from brittle.validity.sampling import row_digest
+from brittle.validity.stored import JUDGEMENTS, MeasuredRun
 
 BATCH = 64
 PAIR_FIELDS = ("original", "adversarial")
 VALID = "valid"
-
-
-class ReadRun(Protocol):
-    """What a judge has to know of a run: what its items look like."""
-
-    @property
-    def fields(self) -> tuple[str, ...]: ...
-
-    @property
-    def shape(self) -> tuple[int, int, int] | None: ...
 
 
 @dataclass(frozen=True)
@@ -49,7 +38,7 @@ class Judge:
     pairs: bool = False
 
     @staticmethod
-    def of(target: Any, run: ReadRun, pairs: bool = False) -> Judge | None:
+    def of(target: Any, run: MeasuredRun, pairs: bool = False) -> Judge | None:
         """Open the target that is to judge the cases of a run; None without one."""
         if target is None:
             return None
@@ -57,10 +46,9 @@ class Judge:
             return Judge(as_target(target, fields=PAIR_FIELDS), pairs)
         return Judge(as_target(target, fields=run.fields, shape=run.shape))
 
-    def verdicts(self, run: Path, rows: Sequence[Result]) -> dict[str, bool]:
+    def verdicts(self, run: MeasuredRun, rows: Sequence[Result]) -> dict[str, bool]:
         """Return what the judge says of cases of a run; what it said before is not asked again."""
-        with Store.read(run) as store:
-            manifest, everything = store.manifest, store.measured(JUDGEMENTS)
+        everything = run.measured(JUDGEMENTS)
         name = f"{self.target.fingerprint}{' pairs' if self.pairs else ''}"
         kept = dict(everything.get(name, {}))
         names = {row.case: f"{row.case} {row_digest(row)}" for row in rows}
@@ -68,13 +56,12 @@ class Judge:
 
         def keep(said: Mapping[str, bool]) -> None:
             everything[name] = kept | {names[case]: verdict for case, verdict in said.items()}
-            with Store.resume(run) as store:
-                store.keep_measured(JUDGEMENTS, everything)
+            run.keep_measured(JUDGEMENTS, everything)
 
         if lacking and self.pairs:
             read_pairs(self.target, lacking, keep)
         elif lacking:
-            read_labels(manifest, self.target, lacking, keep=keep)
+            read_labels(run.manifest, self.target, lacking, keep=keep)
         known = everything.get(name, {})
         return {row.case: bool(known[names[row.case]]) for row in rows}
 
