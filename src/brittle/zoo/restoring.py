@@ -75,6 +75,11 @@ def save_network(
         folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
 
 
+def load_network(folder: Path, build: Callable[[], Net], layers: int = 0) -> Net:
+    """Build a network with the weights in a folder, as `restore_weights` does."""
+    return restore_weights(build, folders.load_tensors(folder / folders.WEIGHTS_FILE), layers)
+
+
 class _WithoutNumbers(TorchFunctionMode):
     """Computes no initial numbers: on the meta device torch loads 800 modules for that."""
 

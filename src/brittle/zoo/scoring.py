@@ -28,7 +28,7 @@ from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
 from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
-from brittle.zoo.restoring import check_row_length, restore_weights
+from brittle.zoo.restoring import check_row_length, load_network
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
@@ -222,9 +222,9 @@ def open_network(folder: Path, card: Card, device: str, hole_id: int) -> Network
         bilm = open_bilm(bilm_folder, torch_device(device))
         spelling = load_settings(bilm_folder).max_word_length
     check_row_length("max_word_length", spelling or settings.max_word_length)
-    network = restore_weights(
+    network = load_network(
+        folder,
         lambda: build(parts, settings, len(vocabulary), characters, len(card.labels), bilm),
-        folders.load_tensors(folder / folders.WEIGHTS_FILE),
         layers=max(int(parts["layers"]), settings.highways, len(settings.widths)),
     )
     tokenizer = build_tokenizer(parts, settings, vocabulary, alphabet, spelling)

@@ -13,13 +13,12 @@ from torch import nn
 
 from brittle.picture import PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
-from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.pictures.keys import keys_of, pixels_of
 from brittle.zoo.pictures.networks import build, forward
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.restoring import load_network
 
 
 class PixelNetwork:
@@ -59,7 +58,6 @@ def open_pixel_network(folder: Path, card: Card, device: str, hole_id: int) -> P
     """Load a network as its card says."""
     height, width, channels = card.parts["shape"]
     shape, settings = (height, width, channels), restore_settings(card)
-    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
-    network = restore_weights(lambda: build(card.name, settings, shape, len(card.labels)), tensors)
+    network = load_network(folder, lambda: build(card.name, settings, shape, len(card.labels)))
     where = torch_device(device)
     return PixelNetwork(network.to(where).eval(), shape, card.name, where)

@@ -18,7 +18,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.restoring import load_network
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import WordTokenizer
 from brittle.zoo.trees.network import TreeBatch, TreeClassifier, make_forest
@@ -119,8 +119,8 @@ def open_tree_model(folder: Path, card: Card, device: str, hole_id: int) -> Tree
     """Load a TreeLSTM as its card says."""
     settings = restore_settings(card)
     vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE), hole_id)
-    network = restore_weights(
-        lambda: TreeClassifier(card.parts, settings, len(vocabulary), len(card.labels)),
-        folders.load_tensors(folder / folders.WEIGHTS_FILE),
+    labels = len(card.labels)
+    network = load_network(
+        folder, lambda: TreeClassifier(card.parts, settings, len(vocabulary), labels)
     )
     return TreeModel(network, TreeEncoder(vocabulary, settings.max_length), device)
