@@ -1,10 +1,11 @@
 """Whole attacks by an earlier version and this one, in turn: seconds, and whether rows are equal.
 
-    python benchmarks/whole_runs.py COMMIT [--limit 60] [--repeats 5] [--only pwws] [--out FILE]
+    python benchmarks/whole_runs.py COMMIT [--what WORDS] [--limit 60] [--repeats 5] [--only pwws]
 
 Both versions are processes that have their models open and have attacked once. They attack the same
 MR sentences in turn, a few seconds each, and the first of a pair changes every time: whatever else
-the machine does meets both. Models that are missing are trained first.
+the machine does meets both. Models that are missing are trained first. `--what` says what differs
+now; whole_runs.json has an entry for each such comparison.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ COLUMNS = ("case", "status", "reason", "adversarial", "label", "predicted", "que
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("commit", help="the earlier version")
+    parser.add_argument("--what", default="", help="how this version differs")
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", nargs="*", choices=[*RUNS], default=[*RUNS])
@@ -64,7 +66,9 @@ def main() -> None:
         finally:
             subprocess.run([*git, "remove", "--force", str(former)], check=True)
     report = {"commit": args.commit, "sentences": args.limit, "repeats": args.repeats, "runs": runs}
-    args.out.write_text(json.dumps(report, indent=1) + "\n")
+    reports = json.loads(args.out.read_text()) if args.out.is_file() else {}
+    reports[args.what or args.commit] = report
+    args.out.write_text(json.dumps(reports, indent=1) + "\n")
 
 
 def serve(limit: int) -> None:

@@ -61,7 +61,7 @@ def fit_network(job: Job) -> Fitted:
         model = NetworkInTraining(network, tokenizer, settings.max_length, device, kept)
 
         def save(folder: Path) -> None:
-            save_network(folder, network, vocabulary.words, alphabet)
+            save_network(folder, network, vocabulary.words, alphabet or None)
 
         encode = partial(tokenizer.encode, reads=settings.max_length)
         texts = EpochTexts(job, encode, lambda key: len(key) >> 2, save)  # the ids are int32

@@ -26,6 +26,11 @@ MAX_ROW_LENGTH = 1 << 12
 Net = TypeVar("Net", bound=nn.Module)
 
 
+def load_network(folder: Path, build: Callable[[], Net], layers: int = 0) -> Net:
+    """Build a network and load its weights from a folder; see `restore_weights`."""
+    return restore_weights(build, folders.load_tensors(folder / folders.WEIGHTS_FILE), layers)
+
+
 def restore_weights(
     build: Callable[[], Net], tensors: Mapping[str, NDArray[Any]], layers: int = 0
 ) -> Net:
@@ -55,8 +60,8 @@ def restore_weights(
 def save_network(
     folder: Path,
     network: nn.Module,
-    vocabulary: Sequence[str] = (),
-    alphabet: Sequence[str] = (),
+    vocabulary: Sequence[str] | None = None,
+    alphabet: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
 ) -> None:
     """Write the weights of a network and the words and characters that it reads, if any.
@@ -69,15 +74,10 @@ def save_network(
         if name.partition(".")[0] not in leave_out
     }
     folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-    if vocabulary:
+    if vocabulary is not None:
         folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary)
-    if alphabet:
+    if alphabet is not None:
         folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
-
-
-def load_network(folder: Path, build: Callable[[], Net], layers: int = 0) -> Net:
-    """Build a network with the weights in a folder, as `restore_weights` does."""
-    return restore_weights(build, folders.load_tensors(folder / folders.WEIGHTS_FILE), layers)
 
 
 class _WithoutNumbers(TorchFunctionMode):

@@ -18,7 +18,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.families import open_checked, restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.restoring import load_network
+from brittle.zoo.restoring import load_network, save_network
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
 from brittle.zoo.seq2seq.network import EncodedSource, build_network
@@ -127,10 +127,8 @@ class TranslationModel:
 
 def write_model(folder: Path, network: Any, pieces: Pieces, vocabulary: Sequence[str]) -> None:
     """Write the weights, the pieces and the words of the source to a folder."""
-    tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+    save_network(folder, network, vocabulary)
     pieces.save(folder / piece_files.FILE)
-    folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary)
 
 
 def open_translator(

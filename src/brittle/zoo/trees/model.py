@@ -119,8 +119,7 @@ def open_tree_model(folder: Path, card: Card, device: str, hole_id: int) -> Tree
     """Load a TreeLSTM as its card says."""
     settings = restore_settings(card)
     vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE), hole_id)
-    labels = len(card.labels)
     network = load_network(
-        folder, lambda: TreeClassifier(card.parts, settings, len(vocabulary), labels)
+        folder, lambda: TreeClassifier(card.parts, settings, len(vocabulary), len(card.labels))
     )
     return TreeModel(network, TreeEncoder(vocabulary, settings.max_length), device)
