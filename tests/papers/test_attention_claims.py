@@ -104,7 +104,7 @@ def test_a_rate_of_draws_is_compared_by_the_intervals_of_both() -> None:
 def test_texts_without_candidates_count_as_held() -> None:
     grid = study(plan.SENTIMENT, lambda task, attack, target: 0.2)
     some = {plan.LSTM: cell(0.2, reason=NO_CANDIDATES), plan.ENCODER: cell(0.2, reason="other")}
-    cells = counted(replace(grid, cells={**grid.cells, plan.LIST: some})).cells[plan.LIST]
+    cells = counted(grid.changed(cells={**grid.cells, plan.LIST: some})).cells[plan.LIST]
     statuses = [{row.status for row in cells[name].rows} for name in some]
     assert statuses == [{"broken", "held"}, {"broken", "skipped"}]
 
@@ -164,12 +164,12 @@ def test_the_case_of_a_figure_is_the_shortest_that_is_broken_in_all_cells() -> N
     grid = study(plan.SENTIMENT, lambda task, attack, target: 0.3)
     texts = [("one two three", "one two", "one two three four")[n % 3] for n in range(CASES)]
     cases = tuple(replace(c, fields=(("text", t),)) for c, t in zip(grid.cases, texts))
-    grid = replace(grid, cases=cases)
+    grid = grid.changed(cases=cases)
     cells = [(plan.GS_EC, plan.LSTM), (plan.GS_EC, plan.ENCODER)]
     assert stages.shortest_broken(grid, cells) == "c1"
     assert stages.shortest_broken(grid, []) is None
     none = {**grid.cells, plan.GS_EC: {plan.LSTM: cell(0.3), plan.ENCODER: cell(0.0)}}
-    assert stages.shortest_broken(replace(grid, cells=none), cells) is None
+    assert stages.shortest_broken(grid.changed(cells=none), cells) is None
 
 
 def test_only_an_optional_model_that_has_not_learnt_is_left_out() -> None:

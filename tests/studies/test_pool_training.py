@@ -13,7 +13,7 @@ from brittle.studies.pool_tasks import of_size, train_member, train_tasks, zoo_s
 from brittle.studies.pool_training import MemberState, find_states, train_pool
 from brittle.studies.pools import Pool, load_pool
 from brittle.training import train
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.zoo.model_cache import models_folder
 
@@ -153,7 +153,7 @@ def test_two_workers_train_side_by_side_and_report_epochs() -> None:
     tiny = of_size(pool("naive-bayes", "MLP", "CNN-W-Random-1"), "tiny")
     notes: list[str] = []
     states = train_pool(
-        tiny, backend=Backend(workers=2), progress=lambda states, new: notes.append(new.note)
+        tiny, backend=Workers(2), progress=lambda states, new: notes.append(new.note)
     )
     assert [state.state for state in states] == ["trained", "failed", "trained"]
     assert "epoch 1/4" in notes

@@ -35,6 +35,7 @@ from brittle.goals.parsing import (
 from brittle.kinds import Kind, kind_named
 from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
+from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import (
     answers_of,
@@ -45,8 +46,9 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, match_labels
-from brittle.targets.protocols import Target, positions_read
+from brittle.targets.labels import match_labels
+from brittle.targets.options import Labels
+from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 from brittle.zoo.names.changes import former_name
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
@@ -63,7 +65,7 @@ class Job:
     and what they must keep.
     """
 
-    target: Target
+    target: OpenTarget
     dataset: Dataset
     attack: Attack
     attack_name: str
@@ -88,22 +90,21 @@ class Job:
 
     @staticmethod
     def of(
-        target: Target,
+        target: OpenTarget,
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
+        *,
+        goal: str | Goal | None = None,
         toward: str | None = None,
         confidence: float | None = None,
         seed: int = 0,
         labels: Labels = None,
         only: str | None = None,
-        goal: str | Goal | None = None,
-        keep_meaning: float | None = None,
-        keep_fluent: float | None = None,
-        measures: str | bool = "winners",
+        keep: Keep = Keep(),
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
-        own: Sequence[str] = tuple(getattr(target, "labels", ()))
+        own: Sequence[str] = tuple(declared_by(target, "labels"))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
@@ -119,7 +120,7 @@ class Job:
             check_items(reader, dataset)
         helpers = helpers_of(search)
         is_strict = resolved.get("candidates") == STRICT
-        measuring = Measuring.of(dataset.kind, keep_meaning, keep_fluent, is_strict, measures)
+        measuring = Measuring.of(dataset.kind, keep, is_strict)
         desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
@@ -132,10 +133,26 @@ class Job:
             for question, (helper, _) in helpers_for(target, helpers).items()
             if question in asked and helper in helpers
         }
-        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        return Job(target, dataset, *parts, own, brought, notes=notes, measuring=measuring)
+        return Job(
+            target=target,
+            dataset=dataset,
+            attack=search,
+            attack_name=name,
+            settings=resolved,
+            goal=goal,
+            toward=toward,
+            confidence=confidence,
+            seed=seed,
+            index=index,
+            desks=desks,
+            only=only,
+            labels=own,
+            helpers=brought,
+            notes=notes,
+            measuring=measuring,
+        )
 
     @property
     def all_helpers(self) -> tuple[Any, ...]:
@@ -207,7 +224,7 @@ class Job:
         words = f"{target}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
-    def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
+    def manifest(self, taken: Dataset, limits: Limits) -> dict[str, Any]:
         """Return everything that is needed to understand the rows and to run this again."""
         labelled = sum(example.label is not None for example in taken.examples)
         reference = "mixed" if labelled else "predictions"
@@ -220,8 +237,8 @@ class Job:
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
             "confidence": self.confidence,
-            "limit": limit,
-            "budget": budget,
+            "limit": limits.limit,
+            "budget": limits.budget,
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
@@ -273,10 +290,10 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
             )
 
 
-def notes_on_holes(attack: Attack, target: Target) -> list[str]:
+def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     """Tell if holes should be zero vectors to an attack that masks words, and are not."""
     masks = wanted_mask(attack) is not None and Probe in attack.asks
-    if not masks or getattr(target, "reads_zero_vectors", False):
+    if not masks or declared_by(target, "reads_zero_vectors"):
         return []
     return [
         f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "
@@ -284,7 +301,7 @@ def notes_on_holes(attack: Attack, target: Target) -> list[str]:
     ]
 
 
-def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
+def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str]:
     """Tell which questions a helper answers in place of the target, if targets answer them."""
     return [
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
@@ -293,13 +310,13 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
     ]
 
 
-def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
+def check_kinds(attack: Attack, name: str, target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
     check_reads(target, dataset)
     _check_kind(f"attack {name!r} edits", attack, dataset)
 
 
-def check_reads(target: Target, dataset: Dataset) -> None:
+def check_reads(target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read."""
     _check_kind(f"target {target.name!r} reads", target, dataset)
 
@@ -312,7 +329,7 @@ def _check_kind(what: str, obj: object, dataset: Dataset) -> None:
         )
 
 
-def check_items(reader: Target | Attack, dataset: Dataset) -> None:
+def check_items(reader: OpenTarget | Attack, dataset: Dataset) -> None:
     """Have a target or an attack that can do so refuse data, by the first example."""
     check = getattr(reader, "check_item", None)
     if check is not None and dataset.examples:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from brittle.formatting import NO_VALUE
 from brittle.metrics.inside import InsideCase, attention_shift
 from brittle.metrics.paired import Contrast
@@ -94,7 +92,7 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
 def _paired(page: Page, found: AttentionResults, task: str) -> None:
     """Add a table for every target but the LSTM: it stays narrow enough for a phone."""
     page.add_section("paired")
-    table = replace(found.studies[task], attacks=plan.ATTACKS)
+    table = found.studies[task].changed(attacks=plan.ATTACKS)
     tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == plan.LSTM}
     for target in found.targets(task)[1:]:
         rows: dict[str, Row] = {}

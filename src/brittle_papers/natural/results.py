@@ -59,7 +59,7 @@ class NaturalResults(PaperResults):
         return self._study(plan.FIGURE_4)
 
     def _study(self, task: str) -> RobustnessStudy:
-        return RobustnessStudy.load(self.folder / self.results[task]["study"])
+        return RobustnessStudy.load(self.folder / self.results[task]["study"], "robustness")
 
     @property
     def classifiers(self) -> list[Classifier]:

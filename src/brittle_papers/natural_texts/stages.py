@@ -209,7 +209,7 @@ def study_files(folder: Path, result: Result) -> list[Path]:
 
 def load_study(folder: Path, result: Result) -> RobustnessStudy:
     """Load the study of the classifiers."""
-    return RobustnessStudy.load(folder / result["study"])
+    return RobustnessStudy.load(folder / result["study"], "robustness")
 
 
 @stored_as("brittle.papers.natural_texts.stages:probe_translator")

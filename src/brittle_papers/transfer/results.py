@@ -19,7 +19,7 @@ from brittle.runs.run import Run
 from brittle.studies.rules.evaluation import RuledText, by_class, load_rows
 from brittle.studies.rules.trying import try_name
 from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
-from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.study import TransferStudy, restricted
 from brittle.studies.transfer.tables import StudyTables, study_tables
 from brittle.workflow.tasks import Task
 from brittle_papers.results import PaperResults
@@ -57,7 +57,7 @@ class TransferResults(PaperResults):
         if plan.GENETIC in studies:
             names = {member.name for member in studies[plan.GENETIC].sources}
             if names != {member.name for member in studies[plan.PWWS].sources}:
-                studies[SAME_MODELS] = studies[plan.PWWS].restricted(names)
+                studies[SAME_MODELS] = restricted(studies[plan.PWWS], names)
         return studies
 
     @cached_property

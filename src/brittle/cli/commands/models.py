@@ -70,7 +70,7 @@ def models_block() -> Any:
     """Show the parts as tables, then models with names of their own, pools and trained models."""
 
     def indented(rows: Rows) -> list[Any]:
-        return ["", Padding(console.table(rows, INDENT), (0, 0, 0, INDENT), expand=False)]
+        return ["", Padding(console.table(rows), (0, 0, 0, INDENT), expand=False)]
 
     trained = trained_models()
     embeddings = _part_rows("embedding", grid.EMBEDDINGS)

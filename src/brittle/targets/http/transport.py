@@ -1,0 +1,233 @@
+"""Asking an HTTP endpoint: requests within its limits, retries, and its replies."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from brittle.errors import TargetDown, TargetError, require
+from brittle.redaction import hide_in_logs, redact
+from brittle.targets.answer_parsers import AnswerParser, ScoreParser
+from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
+from brittle.targets.http.content import BadContent, TooLong, read_content
+from brittle.targets.http.endpoint import Endpoint
+from brittle.targets.json_replies import parse_json
+from brittle.targets.rendering import render
+from brittle.text import Text
+
+A = TypeVar("A")
+log = logging.getLogger(__name__)
+
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
+MAX_RETRY_AFTER_SECONDS = 300.0  # a server that asks for a longer wait counts as down
+MAX_ANSWER_BYTES = 1 << 24
+QUOTED_BYTES = 1 << 12  # looked at to quote the start of an answer
+REFUSED_TEXT = frozenset({400, 413, 414, 422})  # statuses that are about this one text
+
+
+class _Failure(Exception):
+    """The endpoint did not answer this time; `wait` is how long it asks to wait, in seconds."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class HttpTransport(Generic[A]):
+    """Asks an endpoint about texts; `answers` says what comes back. It costs."""
+
+    costly = True
+    in_process = False
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        answers: AnswerParser[A],
+        *,
+        mask: str = "",
+        name: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.endpoint, self.answers, self.mask = endpoint, answers, mask
+        self.name = name or endpoint.url
+        self.parallel = endpoint.concurrency
+        self.batch = endpoint.batch if endpoint.batched else 1
+        self.who = describe_endpoint(endpoint)
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._next_slot = 0.0
+        self._httpx: Any = require("httpx", "http", "An HTTP target")
+        from brittle.targets.http.connections import connect
+        from brittle.targets.http.deadline import Deadline
+
+        self._url = endpoint.sent_url()
+        self._deadline = Deadline()
+        self._client = connect(endpoint, self._url, self._deadline)
+        hide_in_logs("httpx", "httpcore", "brittle")
+
+    def __repr__(self) -> str:
+        return f"HttpTransport({self.endpoint.url!r})"
+
+    def ask(self, items: Sequence[Text]) -> A:
+        return self.answers.parse(self.fetch(items), len(items), self.who)
+
+    def hash(self) -> str:
+        """Hash the address and the request, without secrets; the model itself is not visible."""
+        e, answers = self.endpoint, self.answers
+        request: list[Any] = [e.url, e.method, e.template, e.path]
+        if isinstance(answers, ScoreParser):
+            request = [[*request, e.label_key, e.score_key], answers.answered, answers.kind]
+        else:
+            request += answers.settings
+        return hash_parts(json.dumps([*request, self.mask]))
+
+    def fetch(self, items: Sequence[Text]) -> list[Any]:
+        """Return what the endpoint answers, read as JSON, one value for every text."""
+        texts = [render(item, self.mask) for item in items]
+        return [
+            answer
+            for start in range(0, len(texts), self.batch)
+            for answer in self._fetch(texts[start : start + self.batch])
+        ]
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _fetch(self, texts: list[Any]) -> list[Any]:
+        content = self._exchange(self.endpoint.body(texts), texts)
+        try:
+            reply = parse_json(content, self.who)
+        except ValueError as error:
+            start = _start(content, 80)
+            raise TargetError(f"{self.who} answered something that is not JSON: {start!r}.") from (
+                error
+            )
+        return self.endpoint.answers(reply, len(texts))
+
+    def _exchange(self, body: Any, texts: Sequence[Any]) -> bytes:
+        """Send a request until it is answered, or until all retries have failed."""
+        wait = FIRST_WAIT_SECONDS
+        for attempt in range(self.endpoint.retries + 1):
+            try:
+                return self._send(body)
+            except _Failure as failure:
+                problem = failure
+            if attempt < self.endpoint.retries:
+                # Jitter, so that parallel requests do not all come back at the same time.
+                pause = max(problem.wait or 0.0, wait * random.uniform(0.5, 1.0))
+                if pause > MAX_RETRY_AFTER_SECONDS:
+                    break
+                log.info("%s: %s; trying again in %.1f s", self.who, problem, pause)
+                self._sleep(pause)
+                wait = min(wait * 2, MAX_WAIT_SECONDS)
+        tries = f"{attempt + 1} {'try' if attempt == 0 else 'tries'}"
+        if problem.wait is None and self._is_alive(texts[0]):
+            raise TargetError(
+                f"{self.who} fails on this text, though it answers others: {problem} ({tries})."
+            )
+        raise TargetDown(
+            f"{self.who} does not answer: {problem} ({tries}). Run the same command again "
+            "when it is up; answers that a run has stored are not asked again."
+        )
+
+    def _is_alive(self, text: Any) -> bool:
+        """Tell whether the endpoint answers a simple sentence with the fields of `text`."""
+        fields = tuple(text) if isinstance(text, dict) else ("text",)
+        try:
+            self._send(self.endpoint.body([render(probe_texts(fields)[0], "")]))
+        except (_Failure, TargetError, TargetDown):
+            return False
+        return True
+
+    def _send(self, body: Any) -> bytes:
+        """Send one request within the rate limit and the timeout; return the reply's content."""
+        self._wait_for_turn()
+        try:
+            with (
+                self._deadline.after(self.endpoint.timeout),
+                self._client.stream(self.endpoint.method, self._url, json=body) as response,
+            ):
+                encoding = response.headers.get("Content-Encoding", "")
+                content = read_content(response.iter_raw(), encoding, MAX_ANSWER_BYTES)
+        except TooLong as error:
+            raise TargetError(f"{self.who} answered {error}. Expected a short answer.") from error
+        except BadContent as error:
+            raise _Failure(str(error)) from error
+        except self._httpx.TimeoutException:
+            raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
+        except (self._httpx.TransportError, self._httpx.DecodingError) as error:
+            raise _Failure(f"{type(error).__name__}: {error}") from error
+        except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
+            # The error's own message may hold the address with a secret in it.
+            raise TargetDown(f"{self.who} cannot be asked ({type(error).__name__}).") from error
+        self._check_status(response, content)
+        return content
+
+    def _check_status(self, response: Any, content: bytes) -> None:
+        status = response.status_code
+        answer = f"status {status} {response.reason_phrase}".rstrip()
+        start = _start(content, 120).strip()
+        answer += f" ({start!r})" if start else ""
+        if 200 <= status < 300:
+            return
+        if status in (429, 503):
+            raise _Failure(answer, _parse_retry_after(response.headers.get("Retry-After"), status))
+        if status >= 500:
+            raise _Failure(answer)
+        if status in REFUSED_TEXT:
+            raise TargetError(f"{self.who} refuses this text: {answer}.")
+        remedy = "Correct the TOML file"
+        if status == 407:
+            from brittle.targets.http.connections import proxy_variables
+
+            names = ", ".join(proxy_variables()) or "the settings of this system"
+            remedy = f"A proxy refuses the request: check user and password in {names}"
+        elif status in (401, 403):
+            remedy = "Check the key in the headers of the TOML file and in the environment"
+        elif 300 <= status < 400:
+            remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
+        raise TargetDown(f"{self.who} answered {answer}. {remedy}, then run the command again.")
+
+    def _wait_for_turn(self) -> None:
+        """Wait until the rate limit allows one more request."""
+        if self.endpoint.per_second is None:
+            return
+        with self._lock:
+            now = time.monotonic()
+            slot = max(now, self._next_slot)
+            self._next_slot = slot + 1.0 / self.endpoint.per_second
+        if slot > now:
+            self._sleep(slot - now)
+
+
+def describe_endpoint(endpoint: Endpoint) -> str:
+    """Name an endpoint in messages."""
+    return f"The endpoint {endpoint.url}"
+
+
+def _start(content: bytes, characters: int) -> str:
+    """Return the start of an answer; secrets are hidden before one could be cut in the middle."""
+    return redact(content[:QUOTED_BYTES].decode("utf-8", "replace"))[:characters]
+
+
+def _parse_retry_after(header: str | None, status: int) -> float | None:
+    """Parse Retry-After, a number of seconds or a date; return the seconds to wait.
+
+    Status 429 without the header is 0, not None, because the text is not the reason.
+    """
+    if header is None:
+        return 0.0 if status == 429 else None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0
