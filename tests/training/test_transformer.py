@@ -59,7 +59,7 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
         encoder=encoder, max_length=12, learning_rate=3e-2, batch_size=16, epochs=4, frozen=1
     )
     data = splits(64, 16)
-    assert grid.changed_settings(grid.design(encoder), "default", chosen)["reads"] == 12
+    assert grid.changed_settings(grid.design(encoder), "default", chosen)["max_length"] == 12
 
     def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
