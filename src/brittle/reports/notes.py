@@ -10,7 +10,7 @@ from brittle.asks import DECIDED, UNTRIED
 from brittle.errors import MissingPackage, install_command
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
-from brittle.goals.texts import ALREADY_THERE
+from brittle.goals.protocol import ALREADY_THERE
 from brittle.metrics.bleu import (
     CHANGE_EVERY_TEXT,
     counts_as_changed,
