@@ -127,8 +127,8 @@ def add_option_flags(
 ) -> None:
     """Add the flags of an options value by the method `add_argument` of a parser or a group.
 
-    With `names`, those of these fields alone, or all `without` some. `aliases` are further flags of a field, and `changed`
-    has, by field, the arguments of `add_argument` that differ in a command.
+    With `names`, those of these fields alone, or all `without` some. `aliases` are further flags of
+    a field, and `changed` has, by field, the arguments of `add_argument` that differ in a command.
     """
     hints = get_type_hints(options)
     defaults = {field.name: field.default for field in fields(options)}
