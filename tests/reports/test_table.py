@@ -9,6 +9,7 @@ import math
 from rich.console import Console
 
 from brittle.formatting import percent
+from brittle.reports.figures import Bar
 from brittle.reports.table import Cell, Column, Row, Table
 
 HOSTILE = '<script>alert("1")</script> \x1b[31m \u202e | =1+1'
@@ -22,7 +23,7 @@ ROWS = (
     Row(["none"], css="attack"),
     Row(["key", math.nan, Cell(text="", css="ae", title=HOSTILE)], style="bold", css="differs"),
 )
-TABLE = Table(COLUMNS, ROWS, "Two attacks", ("A note_here.",), "classes", corner=True, indent=2)
+TABLE = Table(COLUMNS, ROWS, "Two attacks", ("A _note_here.",), "classes", corner=True, indent=2)
 
 
 def drawn(table: Table, width: int) -> str:
@@ -34,7 +35,7 @@ def drawn(table: Table, width: int) -> str:
 
 def test_in_the_terminal() -> None:
     lines = [line.rstrip() for line in drawn(TABLE, 120).splitlines()]
-    assert lines[0] == "  Two attacks" and lines[-1] == "  A note_here."
+    assert lines[0] == "  Two attacks" and lines[-1] == "  A _note_here."
     assert lines[2].startswith("  =pwws                50.0%  <script>")
     assert lines[3].split() == ["0.1–0.9"] and lines[4].split() == ["8", "of", "8"]
     assert lines[6].split() == ["key", "–"]
@@ -57,7 +58,7 @@ def test_in_markdown() -> None:
     assert head.startswith("| attack ↓ target → | share | &lt;script&gt;")
     assert line == "| --- | --- | --- |"
     assert first.startswith("| =pwws | **50.0%** (0.1–0.9, 8 of 8) | &lt;script&gt;")
-    assert first.count(" | ") == 2 and note == "A note\\_here."
+    assert first.count(" | ") == 2 and note == "A \\_note_here."
 
 
 def test_as_csv_and_for_programs() -> None:
@@ -69,6 +70,13 @@ def test_as_csv_and_for_programs() -> None:
         {"attack ↓ target →": "=pwws", "value": 0.5, HOSTILE: HOSTILE},
         {"attack ↓ target →": "key", "value": None, HOSTILE: None},
     ]
+
+
+def test_a_drawing_in_a_cell_is_on_pages_alone() -> None:
+    table = Table((Column("name"), Column("bar")), [(Cell("a", small=("b",)), Bar(0.5))])
+    assert "<small><bdi>b</bdi></small>" in table.html() and '<svg class="bar"' in table.html()
+    assert table.records() == [{"name": "a", "bar": None}]
+    assert "Bar(" not in drawn(table, 80) + table.markdown() + table.csv()
 
 
 def test_names_can_be_copied_from_a_narrow_terminal() -> None:

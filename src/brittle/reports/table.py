@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 GAP = 2  # columns of a terminal between two cells
 MARKDOWN_SIGNS = str.maketrans(
-    {sign: f"\\{sign}" for sign in "\\|`*_[]"} | {"<": "&lt;", ">": "&gt;"}
+    {sign: f"\\{sign}" for sign in "\\|`*[]"} | {"<": "&lt;", ">": "&gt;"}
 )
+
+_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 @dataclass(frozen=True)
@@ -254,17 +257,22 @@ class Table:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as programs read it: NaN is None."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+    """Return a value as programs read it: NaN, and a drawing such as a bar, is None."""
+    is_nothing = isinstance(value, float) and math.isnan(value)
+    is_drawing = hasattr(value, "__html__") and not isinstance(value, str)
+    return None if is_nothing or is_drawing else value
 
 
 def in_markdown(text: object) -> str:
     """Escape what Markdown would read as a cell, a line or markup.
 
-    >>> in_markdown("a|b\\nc_d")
-    'a\\\\|b c\\\\_d'
+    An underscore within a word is none of it, so that commands can be copied.
+
+    >>> in_markdown("a|b\\nc_d _e_")
+    'a\\\\|b c_d \\\\_e\\\\_'
     """
-    return " ".join(visible(str(text)).split()).translate(MARKDOWN_SIGNS)
+    line = " ".join(visible(str(text)).split()).translate(MARKDOWN_SIGNS)
+    return _EDGE_UNDERSCORE.sub(r"\_", line)
 
 
 def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:

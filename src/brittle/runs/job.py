@@ -49,6 +49,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import match_labels
 from brittle.targets.options import Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
+from brittle.zoo.names.changes import former_name
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -217,9 +218,10 @@ class Job:
         name = self.attack_name
         unnamed = default_settings(name).items()
         changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
-        fixed = self.fixed | {"settings": changed}
+        target = former_name(self.target.name)  # a run keeps its name when settings are renamed
+        fixed = self.fixed | {"target": target, "settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
-        words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
+        words = f"{target}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
     def manifest(self, taken: Dataset, limits: Limits) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def of_function(
     options = options or TargetOptions()
     name = options.name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
-    first = check_signature(call, who)
+    first = _check_signature(call, who)
     if options.answers == "text":
         texts, one_by_one = TextParser.of(options), first is not None and _is_string(first)
         return of_transport(FunctionTransport(call, name, texts, _text_reader(options), one_by_one))
@@ -112,7 +112,7 @@ def _first_answer(transport: FunctionTransport[Any], who: str) -> Any:
         return label_names(None, None, who, IF_IT_TRANSLATES)
 
 
-def check_signature(call: Any, who: str) -> inspect.Parameter | None:
+def _check_signature(call: Any, who: str) -> inspect.Parameter | None:
     """Refuse what cannot be called with one argument, the items; return this argument if known."""
     if isinstance(call, type):
         raise UsageError(

@@ -19,6 +19,7 @@ from brittle.workflow.tasks import TaskContext, stored_as
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below
 
 Result = dict[str, Any]
@@ -62,7 +63,7 @@ def train_translator(
         "folder": folder.name,
         "name": card.full_name,
         "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+        "settings": with_former_names(card.settings),  # as in stored results
         "examples": card.examples,
         "epochs": card.epochs,
         "seconds": card.seconds,

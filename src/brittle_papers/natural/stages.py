@@ -21,6 +21,7 @@ from brittle.workflow.tasks import TaskContext, stored_as
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.natural.curve import distance_to_curve, find_adversaries
 from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
 from brittle_papers.natural.searches import (
@@ -68,7 +69,7 @@ def train_generator(
         "folder": folder.name,
         "name": card.full_name,
         "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+        "settings": with_former_names(card.settings),  # as in stored results
         "measures": dict(card.measures),
         "seconds": card.seconds,
         "message": str(card.measures.get("summary", "trained")),

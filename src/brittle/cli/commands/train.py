@@ -127,12 +127,11 @@ def _check_export(args: argparse.Namespace) -> None:
     if not args.export:
         return
     from brittle.zoo.generators.exporting import check_folder
-    from brittle.zoo.generators.folder import KIND
     from brittle.zoo.names import grid
     from brittle.zoo.names.parsing import split_name
 
     design = grid.design(split_name(args.model).model)
-    if design.kind != KIND:
+    if design.family.answers != "points":
         raise UsageError(f"--export is for generators; {design.name} is none. Leave it out.")
     check_folder(Path(args.export))
 
