@@ -34,7 +34,7 @@ SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
-class Limits:
+class SplitSizes:
     """The number of examples of each split; None is all. Texts are cut after `words` words."""
 
     train: int | None = None
@@ -46,7 +46,7 @@ class Limits:
 def data_task(
     name: str,
     source: str,
-    limits: Limits,
+    limits: SplitSizes,
     seed: int = 0,
     text: Sequence[str] = (),
     locked: Sequence[str] = (),

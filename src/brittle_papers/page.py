@@ -28,7 +28,7 @@ _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A value in a table, which the JSON of its row holds under `key`.
 
     Without a key the value itself is the JSON of the row. `text` replaces the usual format.
@@ -42,19 +42,19 @@ class Cell:
         return format_value(self.value) if self.text is None else self.text
 
 
-def mean_cell(value: Figure, key: str = "") -> Cell:
+def mean_cell(value: Figure, key: str = "") -> TableCell:
     """Return a cell for a mean that is no share.
 
     >>> print(mean_cell(Figure(10.7, 9.0, 12.4, None, 30, "words")))
     10.70 (9.00–12.40; n = 30)
     """
     if value.value is None or value.low is None or value.high is None:
-        return Cell(value, key)
+        return TableCell(value, key)
     interval = f"{value.low:.2f}–{value.high:.2f}; n = {number(value.of)}"
-    return Cell(value, key, f"{value.value:.2f} ({interval})")
+    return TableCell(value, key, f"{value.value:.2f} ({interval})")
 
 
-Row = Sequence[str | Figure | Contrast | Cell]
+Row = Sequence[str | Figure | Contrast | TableCell]
 
 
 @dataclass
@@ -91,10 +91,12 @@ class Page:
         """
         table = []
         for name, row in rows.items():
-            cells = [Cell(cell) if isinstance(cell, Figure | Contrast) else cell for cell in row]
+            cells = [
+                TableCell(cell) if isinstance(cell, Figure | Contrast) else cell for cell in row
+            ]
             table.append([str(cell) for cell in cells])
             for cell in cells:
-                if isinstance(cell, Cell):
+                if isinstance(cell, TableCell):
                     value = to_json(cell.value)
                     self.record((key, name), {cell.key: value} if cell.key else value)
                     self.texts["/".join(filter(None, (key, name, cell.key)))] = str(cell)

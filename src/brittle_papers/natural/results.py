@@ -19,7 +19,7 @@ from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.runs.run import Run
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle_papers.natural import plan
-from brittle_papers.natural.classifiers import NEURONS_KIND, Classifier, dropout_classifiers
+from brittle_papers.natural.classifiers import NEURONS_KIND, DigitClassifier, dropout_classifiers
 from brittle_papers.natural.searches import HYBRID, Rows, rows_of
 from brittle_papers.results import PaperResults
 
@@ -62,7 +62,7 @@ class NaturalResults(PaperResults):
         return RobustnessStudy.load(self.folder / self.results[task]["study"])
 
     @property
-    def classifiers(self) -> list[Classifier]:
+    def classifiers(self) -> list[DigitClassifier]:
         return plan.chosen_classifiers(self.scale)
 
     @cached_property
@@ -71,14 +71,14 @@ class NaturalResults(PaperResults):
         return {figure.target: figure for figure in self.figure_4.figures}
 
     @property
-    def by_neurons(self) -> list[Classifier]:
+    def by_neurons(self) -> list[DigitClassifier]:
         return [c for c in self.classifiers if c.kind == NEURONS_KIND]
 
     @property
-    def by_dropout(self) -> dict[float, Classifier]:
+    def by_dropout(self) -> dict[float, DigitClassifier]:
         return dropout_classifiers(self.classifiers)
 
-    def correlation(self, among: Sequence[Classifier]) -> Figure:
+    def correlation(self, among: Sequence[DigitClassifier]) -> Figure:
         """Compute the rank correlation of accuracy and mean Δz over classifiers."""
         found = accuracy_correlation([self.robustness[c.line] for c in among])
         if found is None:

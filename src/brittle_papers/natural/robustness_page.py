@@ -9,10 +9,10 @@ from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
 from brittle_papers.natural import plan, sheets
 from brittle_papers.natural.claims import mean_text
-from brittle_papers.natural.classifiers import KINDS, Classifier
+from brittle_papers.natural.classifiers import KINDS, DigitClassifier
 from brittle_papers.natural.results import NaturalResults
 from brittle_papers.natural.trends import trend_figure
-from brittle_papers.page import Cell, Page, Row, format_table
+from brittle_papers.page import Page, Row, TableCell, format_table
 
 
 def add_table_6(page: Page, found: NaturalResults) -> None:
@@ -26,14 +26,14 @@ def add_table_6(page: Page, found: NaturalResults) -> None:
         mean = Figure(own.mean, low, high, None, own.found, "digits")
         largest = found.largest(target)
         right = round((own.accuracy or 0.0) * study.scored)
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for key, figure, text in (
             ("Δz", mean, mean_text(mean)),
             ("largest", largest, mean_text(largest)),
             ("accuracy", rate(right, study.scored, "pictures"), None),
         ):
-            cells += [str(paper[target][key]), Cell(figure, key, text)]
-        rows[target] = [target, *cells, Cell(study.lost(target), "lost")]
+            cells += [str(paper[target][key]), TableCell(figure, key, text)]
+        rows[target] = [target, *cells, TableCell(study.lost(target), "lost")]
     whats = ("mean Δz", "P(largest)", "accuracy")
     head = [part for what in whats for part in (f"{what}, paper", "here")]
     page.add_table("table 6", ["classifier", *head, "reconstruction not kept"], rows)
@@ -73,7 +73,7 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
         "dropout": list(found.by_dropout.values()),
     }
     rows: dict[str, Row] = {
-        name: [name, Cell(f := found.correlation(own), "", mean_text(f))]
+        name: [name, TableCell(f := found.correlation(own), "", mean_text(f))]
         for name, own in among.items()
     }
     page.add_table("figure 4", ["classifiers", "rank correlation of accuracy and Δz"], rows)
@@ -101,20 +101,20 @@ def _times(page: Page, found: NaturalResults) -> None:
         )
 
 
-def _distance(found: NaturalResults, classifier: Classifier) -> Figure:
+def _distance(found: NaturalResults, classifier: DigitClassifier) -> Figure:
     own = found.robustness[classifier.line]
     low, high = own.interval or (None, None)
     return Figure(own.mean, low, high, None, own.found, "digits")
 
 
-def _accuracy(found: NaturalResults, classifier: Classifier) -> Figure:
+def _accuracy(found: NaturalResults, classifier: DigitClassifier) -> Figure:
     scored = found.figure_4.scored
     return rate(
         round((found.robustness[classifier.line].accuracy or 0.0) * scored), scored, "pictures"
     )
 
 
-def _recorded(found: NaturalResults, classifier: Classifier) -> dict[str, Any]:
+def _recorded(found: NaturalResults, classifier: DigitClassifier) -> dict[str, Any]:
     own = found.robustness[classifier.line]
     return {
         "kind": classifier.kind,

@@ -14,7 +14,7 @@ from brittle_papers.natural_texts.results import (
     probed,
     shown_cases,
 )
-from brittle_papers.page import Cell, Page, Row, format_table, mean_cell
+from brittle_papers.page import Page, Row, TableCell, format_table, mean_cell
 from brittle_papers.paper import Paper
 from brittle_papers.results import PaperResults
 
@@ -71,9 +71,9 @@ def _robustness(page: Page, found: PaperResults, study: Compared) -> None:
             name,
             *(paper.get("distance", NO_VALUE), mean_cell(distance, "distance")),
             *(paper.get("largest", NO_VALUE), mean_cell(largest, "largest")),
-            *(paper.get("accuracy", NO_VALUE), Cell(accuracy, "accuracy")),
-            Cell(study.study.lost(name), "lost"),
-            Cell(study.held(name), "held"),
+            *(paper.get("accuracy", NO_VALUE), TableCell(accuracy, "accuracy")),
+            TableCell(study.study.lost(name), "lost"),
+            TableCell(study.held(name), "held"),
         ]
     head = ["classifier", "Δz, paper", "Δz here", "largest, paper", "largest here"]
     head += ["accuracy, paper", "accuracy here", "lost", "held"]
@@ -118,7 +118,7 @@ def _probes(page: Page, found: PaperResults) -> None:
             distance = mean_cell(figures.cost, "distance") if figures.cost else NO_VALUE
             language = probes.LANGUAGES[name]
             what = f"{probe}: {language.word}" if probe == probes.WORD else probe
-            cells = [Cell(figure, "found"), distance, Cell(skipped, "skipped")]
+            cells = [TableCell(figure, "found"), distance, TableCell(skipped, "skipped")]
             rows[task] = [f"{name}, {language.name}", what, *cells]
     head = ["translator", "probe", "found here", "mean Δz", "not searched"]
     page.add_table("probes", head, rows)

@@ -16,7 +16,7 @@ from brittle_papers import tasks as shared
 from brittle_papers.attention import plan as attention
 from brittle_papers.attention import stages as attention_stages
 from brittle_papers.attention import translation
-from brittle_papers.data import Limits, data_task, source_digest
+from brittle_papers.data import SplitSizes, data_task, source_digest
 from brittle_papers.natural_texts import probes, stages
 from brittle_papers.request import PaperRequest
 from brittle_papers.tasks import build_tasks
@@ -72,7 +72,7 @@ class Scale:
     radius: float = 5.0
     count: int = 200
     changed: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    limits: SplitSizes = field(default_factory=SplitSizes)
 
 
 SCALES: Mapping[str, Scale] = {
@@ -80,7 +80,7 @@ SCALES: Mapping[str, Scale] = {
         *("tiny", "tiny", 6, 4),
         {"samples": 10, "step": 1.0, "radius": 8.0},
         {"samples": 10, "step": 1.0, "radius": 8.0},
-        limits=Limits(240, 40, 40),
+        limits=SplitSizes(240, 40, 40),
     ),
     # The paper's N, in coarser steps: translators are slow, and so is the parser.
     "small": Scale(

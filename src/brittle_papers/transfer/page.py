@@ -19,7 +19,7 @@ from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import Winner
 from brittle.studies.transfer.universal import counted_texts, universal_texts
 from brittle.workflow.tasks import load_seconds
-from brittle_papers.page import Cell, Page, Row, format_table
+from brittle_papers.page import Page, Row, TableCell, format_table
 from brittle_papers.paper import Paper
 from brittle_papers.transfer import plan, stages
 from brittle_papers.transfer.claims import JUDGES, rate_text
@@ -57,9 +57,9 @@ def _models(page: Page, results: TransferResults) -> None:
     accuracy = results.results[plan.TRANSFER[plan.PWWS]]["accuracy"]
     for member in results.studies[plan.PWWS].targets:
         right, texts = accuracy[member.name]
-        cells = [Cell(rate(right, texts, "texts"), "accuracy")]
+        cells = [TableCell(rate(right, texts, "texts"), "accuracy")]
         for attack in attacks:
-            cells.append(Cell(results.success_of(attack, member.name), attack))
+            cells.append(TableCell(results.success_of(attack, member.name), attack))
         rows[member.name] = [member.name, *cells]
     page.add_table("models", ["model", "accuracy", *(f"success of {a}" for a in attacks)], rows)
 
@@ -86,7 +86,7 @@ def _table_2(page: Page, results: TransferResults) -> None:
     attacks = [a for a in (*plan.TRANSFER, SAME_MODELS) if a in results.studies]
     rows: dict[str, Row] = {}
     for n, factor in enumerate(FACTORS):
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for attack in attacks:
             if attack in plan.TRANSFER:
                 cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
@@ -95,7 +95,7 @@ def _table_2(page: Page, results: TransferResults) -> None:
                 low, high = (np.nan if x is None else x for x in (row.low, row.high))
                 figure = mean_rate(row.mean, low, high, row.pairs, "pairs")
                 key = f"{attack}{', of right' if of_right else ''}"
-                cells.append(Cell(figure, key, rate_text(figure)))
+                cells.append(TableCell(figure, key, rate_text(figure)))
         pairs = results.tables[plan.PWWS, False].factors[n].pairs
         rows[factor] = [f"{factor} ({pairs} pairs)", *cells]
     whats = ("paper", "all texts", "texts it had right")
@@ -130,14 +130,14 @@ def _class_rows(
     paper = page.paper.tables[key] if "paper" in name else {}
     rows: dict[str, Row] = {}
     for i, source in enumerate(table.rows):
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for j, target in enumerate(table.columns):
             assert table.low is not None and table.high is not None
             value, low, high = (float(part[i, j]) for part in (table.mean, table.low, table.high))
             figure = mean_rate(value, low, high, 0, "texts")
             beside = paper.get(source, {}).get(target)
             text = rate_text(figure) + (f" [{beside}]" if beside else "")
-            cells.append(Cell(figure, target, text))
+            cells.append(TableCell(figure, target, text))
         rows[source] = [source, *cells, _rounded_text(table.row_mean[i])]
     return ["from \\ to", *table.columns, "average"], rows
 
@@ -229,13 +229,16 @@ def _table_5(page: Page, results: TransferResults) -> None:
     rows: dict[str, Row] = {}
     for group in pmi:
         given = paper.get(group, {})
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for name, own in (("pmi", pmi[group]), ("uawr", uawr[group])):
             cells.append(f"{given.get(name, NO_VALUE)}, {given.get(f'{name}_words', NO_VALUE)}")
             words = words_changed(own, share)
             first = success(own, share)
             text = f"{_percent(first)}, {_percent(words)}"
-            cells += [Cell(first, name, text), Cell(success(own, share, "limit"), f"{name}, limit")]
+            cells += [
+                TableCell(first, name, text),
+                TableCell(success(own, share, "limit"), f"{name}, limit"),
+            ]
             page.record(("table 5", group), {f"{name} words": words})
         rows[group] = [group, *cells]
     what = ("paper: success, words", "first prefix: success, words", "at the limit")
@@ -274,7 +277,9 @@ def _table_9(page: Page, results: TransferResults) -> None:
         paper = page.paper.tables["table 9"].get(group, [])
         figures = [success(by_size[name][group], max(SHARES)) for name in names]
         cells = [
-            Cell(figure, name, f"{_percent(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]")
+            TableCell(
+                figure, name, f"{_percent(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]"
+            )
             for n, (name, figure) in enumerate(zip(names, figures))
         ]
         rows[group] = [group, *cells]
@@ -289,7 +294,12 @@ def _table_10(page: Page, results: TransferResults) -> None:
     for share in SHARES:
         name = f"{share:.0%}"
         paper = page.paper.tables["table 10"][name]
-        rows[name] = [name, paper, Cell(first[share], "first"), Cell(limit[share], "limit")]
+        rows[name] = [
+            name,
+            paper,
+            TableCell(first[share], "first"),
+            TableCell(limit[share], "limit"),
+        ]
     page.add_table("table 10", ["share of words", "paper", "first prefix", "at the limit"], rows)
 
 
@@ -332,8 +342,8 @@ def _cost(page: Page, results: TransferResults) -> None:
     page.record(["cost"], rows)
 
 
-def _rate_cell(figure: Figure, key: str) -> Cell:
-    return Cell(figure, key, rate_text(figure))
+def _rate_cell(figure: Figure, key: str) -> TableCell:
+    return TableCell(figure, key, rate_text(figure))
 
 
 def _percent(figure: Figure) -> str:
