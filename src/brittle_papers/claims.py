@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from brittle.formatting import NO_VALUE
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle_papers.page import format_value
+from brittle_papers.formats import format_value
 
 R = TypeVar("R")
 Verdict = Literal["agrees", "disagrees", "undecided"]
@@ -54,7 +53,7 @@ class Finding:
 
 def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
     """Judge a claim by the interval of one value, which is also the evidence."""
-    return Judgement(_verdict(rule, value, bound), format_value(value))
+    return Judgement(verdict_of(rule, value, bound), format_value(value))
 
 
 def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
@@ -62,7 +61,7 @@ def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
     sign = -1 if rule is below else 1
     weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
     evidence = f"{weakest}, {format_value(contrasts[weakest])}"
-    verdict = altogether([_verdict(rule, contrast, 0.0) for contrast in contrasts.values()])
+    verdict = altogether([verdict_of(rule, contrast, 0.0) for contrast in contrasts.values()])
     return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
 
 
@@ -73,7 +72,8 @@ def judge_near(value: Figure, expected: float, margin: float) -> Judgement:
     return Judgement(within(shifted, margin), format_value(value))
 
 
-def _verdict(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+def verdict_of(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    """Judge one value by its interval; paired rates that McNemar does not part are undecided."""
     if isinstance(value, Contrast) and bound == 0.0 and value.p >= MAX_P:
         return "undecided"
     return rule(interval_of(value), bound)
@@ -147,14 +147,6 @@ def difference(a: Figure, b: Figure) -> Interval:
     down = math.hypot(q - low_b, high_a - p)
     up = math.hypot(high_b - q, p - low_a)
     return q - p - down, q - p + up
-
-
-def points(figure: Figure) -> str:
-    """Format a difference of two shares in points, with its interval."""
-    if figure.value is None or figure.low is None or figure.high is None:
-        return NO_VALUE
-    low, high = 100 * figure.low, 100 * figure.high
-    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
 def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:

@@ -28,7 +28,8 @@ from brittle.training.splits import (
     part_by_premise,
     short_name,
 )
-from brittle.workflow.tasks import Task, TaskContext, stored_as
+from brittle.workflow.tasks import Task, TaskContext
+from brittle_papers.planning import build_task, task_function
 
 SPLITS = ("train", "dev", "test")
 
@@ -57,7 +58,7 @@ def data_task(
     `text` names the columns of the text if there are several, `locked` those that no attack edits.
     With `joined` the files of a folder without a train split are joined, and divided anew.
     """
-    arguments = {
+    arguments: dict[str, Any] = {
         "source": source,
         "limits": vars(limits),
         "seed": seed,
@@ -67,10 +68,20 @@ def data_task(
         arguments |= {"text": list(text), "locked": list(locked)}
     if joined:
         arguments["joined"] = True
-    return Task(name, write_splits, arguments, leaves=split_files, here=reads_files)
+    return build_task(name, write_splits, **arguments)
 
 
-@stored_as("brittle.papers.data:write_splits")
+def reads_files(context: TaskContext, *, source: str, **others: Any) -> bool:
+    """Tell whether a source is a file or folder of this machine."""
+    return source not in CATALOGUE and not source.startswith("hf:")
+
+
+def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:
+    """Return the files of a data task."""
+    return [folder / result["folder"] / f"{split}.csv" for split in SPLITS]
+
+
+@task_function("brittle.papers.data:write_splits", leaves=split_files, here=reads_files)
 def write_splits(
     context: TaskContext,
     *,
@@ -101,16 +112,6 @@ def write_splits(
     result["labels"] = list(splits["train"].labels)
     counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
     return result | {"message": f"{name}: {counts}"}
-
-
-def reads_files(context: TaskContext, *, source: str, **others: Any) -> bool:
-    """Tell whether a source is a file or folder of this machine."""
-    return source not in CATALOGUE and not source.startswith("hf:")
-
-
-def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:
-    """Return the files of a data task."""
-    return [folder / result["folder"] / f"{split}.csv" for split in SPLITS]
 
 
 def limit_below(limit: int | None, size: int) -> int | None:

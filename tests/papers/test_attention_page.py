@@ -14,7 +14,7 @@ from brittle_papers import SCALES, TRIAL
 from brittle_papers.attention import plan
 from brittle_papers.attention.page import edited
 from brittle_papers.attention.results import AttentionResults
-from brittle_papers.page import Page
+from brittle_papers.page import PaperPage
 from brittle_papers.paper import build_page, load_paper
 from brittle_papers.request import PaperRequest
 from papers.invented_grids import checked_theorem, like_the_paper, seen, study, translated
@@ -47,7 +47,7 @@ def found(request: PaperRequest, tasks: tuple[str, ...] = plan.CLASSIFIED) -> At
     return results
 
 
-def page_of(results: AttentionResults) -> Page:
+def page_of(results: AttentionResults) -> PaperPage:
     return build_page(load_paper("attention"), results, {}, 60.0)
 
 

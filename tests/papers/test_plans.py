@@ -26,10 +26,10 @@ from brittle_papers.estimates import KINDS, estimates
 from brittle_papers.natural.plan import SCALES as NATURAL_SCALES
 from brittle_papers.natural.plan import plan as plan_natural
 from brittle_papers.page import load_notes
-from brittle_papers.paper import build_page, load_paper
+from brittle_papers.paper import build_page, load_paper, plan_of
 from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.text import load_text
+from brittle_papers.spec import load_spec
 from brittle_papers.words import count_neighbours, strongest_words
 
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
@@ -116,14 +116,14 @@ BY_STAGES = ("transfer", "attention", "natural", "natural-texts")
 
 def requests(data: str, papers: Iterable[str] = PAPERS) -> Iterator[PaperRequest]:
     for name in papers:
-        takes = load_paper(name).takes
+        takes = load_spec(name).takes
         for further in ({}, dict.fromkeys(takes, data))[: 1 + bool(takes)]:
             for scale in SCALES:
                 yield PaperRequest(name, scale, data, cases=7, **further)
 
 
 def has_all_data(request: PaperRequest) -> bool:
-    return all(getattr(request, name) for name in load_paper(request.paper).takes)
+    return all(getattr(request, name) for name in load_spec(request.paper).takes)
 
 
 def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
@@ -136,11 +136,11 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
     monkeypatch.setattr(PaperResults, "run", open_run)
     for request in requests(data, [name for name in PAPERS if name not in BY_STAGES]):
         paper = load_paper(request.paper)
-        plan = list(paper.plan(request))
+        plan = list(plan_of(paper, request))
         results = Recorded(plan)
         notes = load_notes(NOTES / f"{request.paper}.notes.md")
-        page = build_page(paper, paper.found(request, Path("folder"), results), notes, 1.0)
-        judged, claims = set(page.figures["findings"]), set(paper.judges)
+        page = build_page(paper, paper.results(request, Path("folder"), results), notes, 1.0)
+        judged, claims = set(page.figures["findings"]), set(load_spec(request.paper).claims)
         assert judged <= claims and len(judged) >= len(claims) - 1
         if has_all_data(request):
             assert judged == claims
@@ -152,7 +152,7 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
 def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
     for request in requests(data):
         names: set[str] = set()
-        for task in load_paper(request.paper).plan(request):
+        for task in plan_of(load_paper(request.paper), request):
             assert task.name not in names and set(task.needs) <= names, task.name
             names.add(task.name)
             if task.function is tasks.attack:
@@ -163,12 +163,15 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
 def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "is_installed", lambda package: True)
     for request in requests(data):
-        paper, words = load_paper(request.paper), load_text(request.paper)
-        assert list(words.claims) == list(paper.judges)
+        paper, words = load_paper(request.paper), load_spec(request.paper)
+        ruled = {key for key, claim in words.claims.items() if "rule" in claim}
+        assert ruled.isdisjoint(paper.judges) and {*words.claims} == {*ruled, *paper.judges}
+        parts = {part if isinstance(part, str) else part["part"] for part in words.page}
+        assert {*paper.parts} <= parts <= {*paper.parts, *words.sections}
         if not has_all_data(request):
             continue
         scales = SCALES if request.paper in BY_STAGES else (request.scale,)
-        names = {t.name for s in scales for t in paper.plan(replace(request, scale=s))}
+        names = {t.name for s in scales for t in plan_of(paper, replace(request, scale=s))}
         for claim in words.claims.values():
             assert "“" in claim["text"] or any(c.isdigit() for c in claim["text"])
             assert names >= set(claim.get("tests", ()))
@@ -244,7 +247,7 @@ def test_natural_adversaries_of_digits_are_planned() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_reason_is_tested_by_a_task_or_marked_as_a_guess(name: str) -> None:
     notes = load_notes(NOTES / f"{name}.notes.md")
-    claims = load_text(name).claims
+    claims = load_spec(name).claims
     assert set(notes) <= {"", *claims}
     for key, claim in claims.items():
         assert claim.get("tests") or GUESS in notes.get(key, ""), key

@@ -16,7 +16,7 @@ from brittle.workflow.tasks import Task, build_context
 from brittle_papers import tasks
 from brittle_papers.components import principal_components
 from brittle_papers.data import SplitSizes, data_task
-from brittle_papers.tasks import build_task
+from brittle_papers.planning import build_task
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
 from brittle_papers import tasks as paper_tasks
 from brittle_papers.data import SplitSizes, data_task
-from brittle_papers.tasks import build_task
+from brittle_papers.planning import build_task
 
 if TYPE_CHECKING:
     from conftest import RayNodes

@@ -22,10 +22,10 @@ from brittle_papers.claims import (
     altogether,
     below,
     interval_of,
-    points,
     within,
 )
-from brittle_papers.page import format_value
+from brittle_papers.formats import format_points as points
+from brittle_papers.formats import format_value
 
 ALMOST_IDENTICAL = 0.05
 MAX_LAST_LAYER = 0.1

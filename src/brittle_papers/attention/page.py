@@ -19,13 +19,13 @@ from brittle_papers.attention.claims import (
 from brittle_papers.attention.figures import attention_figure, change_figure, distance_figure
 from brittle_papers.attention.results import AttentionResults, Difference
 from brittle_papers.attention.translation_page import add_translation
-from brittle_papers.page import Page, Row, TableCell, format_edits, format_table, mean_cell
+from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table, mean_cell
 from brittle_papers.paper import Paper
 
 BEST = "best"
 
 
-def add_sections(page: Page, found: AttentionResults) -> None:
+def add_sections(page: PaperPage, found: AttentionResults) -> None:
     """Add the tables and figures; those of data that was not named are left out, and it is said."""
     _left_out(page, found)
     _models(page, found)
@@ -42,7 +42,7 @@ def add_sections(page: Page, found: AttentionResults) -> None:
     _theorem(page, found)
 
 
-def _left_out(page: Page, found: AttentionResults) -> None:
+def _left_out(page: PaperPage, found: AttentionResults) -> None:
     parts = []
     if not found.request.pairs:
         parts.append("entailment (Tables 5 and 6): `--pairs` names its data")
@@ -56,13 +56,13 @@ def _left_out(page: Page, found: AttentionResults) -> None:
         page.add_section("left-out", parts="; ".join(parts))
 
 
-def _models(page: Page, found: AttentionResults) -> None:
+def _models(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("models")
     rows: dict[str, Row] = {}
     for (task, name), clean in plan.CLEAN.items():
         if clean in found.results:
             model = str(found[plan.TRAINING[task, name]]["name"]).partition("@")[0]
-            paper = page.paper.tables["accuracy"].get(task, {}).get(name, NO_VALUE)
+            paper = page.spec.tables["accuracy"].get(task, {}).get(name, NO_VALUE)
             rows[f"{task}, {name}"] = [task, name, model, paper, found.accuracy(clean)]
     page.add_table("accuracy", ["task", "target", "model", "paper", "accuracy here"], rows)
     left_out = [name for task in found.studies for name in found[plan.GRID[task]]["left_out"]]
@@ -70,9 +70,9 @@ def _models(page: Page, found: AttentionResults) -> None:
         page.add_section("scratch-left-out", names=", ".join(left_out))
 
 
-def _grid(page: Page, found: AttentionResults, task: str) -> None:
+def _grid(page: PaperPage, found: AttentionResults, task: str) -> None:
     page.add_section(task, cases=found[plan.GRID[task]]["cases"])
-    paper, targets = page.paper.tables[task], found.targets(task)
+    paper, targets = page.spec.tables[task], found.targets(task)
     rows: dict[str, Row] = {}
     for attack in (*plan.ATTACKS[:-2], BEST, *plan.ATTACKS[-2:]):
         cells: list[str | TableCell] = []
@@ -91,7 +91,7 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
     page.add_table(task, ["attack [paper]", *targets], rows)
 
 
-def _paired(page: Page, found: AttentionResults, task: str) -> None:
+def _paired(page: PaperPage, found: AttentionResults, task: str) -> None:
     """Add a table for every target but the LSTM: it stays narrow enough for a phone."""
     page.add_section("paired")
     table = replace(found.studies[task], attacks=plan.ATTACKS)
@@ -128,7 +128,7 @@ def p_text(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _last_layer(page: Page, found: AttentionResults) -> None:
+def _last_layer(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("last-layer")
     rows: dict[str, Row] = {}
     for task in found.studies:
@@ -140,7 +140,7 @@ def _last_layer(page: Page, found: AttentionResults) -> None:
     page.add_table("last layer", ["ASMAX-EC", "first layer", "last layer"], rows)
 
 
-def _examples(page: Page, found: AttentionResults, task: str) -> None:
+def _examples(page: PaperPage, found: AttentionResults, task: str) -> None:
     """Show one case that both greedy attacks break on the encoder."""
     study = found.studies[task]
     cells = [study.cells[attack].get(plan.ENCODER) for attack in (plan.GS_GR, plan.GS_EC)]
@@ -151,7 +151,7 @@ def _examples(page: Page, found: AttentionResults, task: str) -> None:
     if case is None:
         page.add("Here no case is broken by both.")
         return
-    paper = page.paper.tables[f"{task} examples"]
+    paper = page.spec.tables[f"{task} examples"]
     original = f"{' / '.join(value for _, value in case.fields)} ({case.label})"
     lines = [["original", original, paper.get("original", "not printed")]]
     for attack, part in zip((plan.GS_GR, plan.GS_EC), broken):
@@ -166,17 +166,17 @@ def edited(original: Fields, adversarial: Fields) -> str:
     return " / ".join(format_edits(before, after) for (_, before), (_, after) in pairs)
 
 
-def _people(page: Page) -> None:
+def _people(page: PaperPage) -> None:
     page.add_section("people")
     rows = [
         [name, row["readability"], row["accuracy"], "not asked"]
-        for name, row in page.paper.tables["people"].items()
+        for name, row in page.spec.tables["people"].items()
     ]
     head = ["", "readability (quoted)", "human accuracy (quoted)", "here"]
     page.add(format_table(head, rows))
 
 
-def _figures_1_and_2(page: Page, found: AttentionResults) -> None:
+def _figures_1_and_2(page: PaperPage, found: AttentionResults) -> None:
     task = plan.SENTIMENT
     attended = {
         attack: found.inside_case(task, attack, plan.ENCODER, "attended")
@@ -199,7 +199,7 @@ def _figures_1_and_2(page: Page, found: AttentionResults) -> None:
     _add_attention(page, "attention-figure-2", panels)
 
 
-def _add_attention(page: Page, name: str, panels: list[tuple[str, InsideCase]]) -> None:
+def _add_attention(page: PaperPage, name: str, panels: list[tuple[str, InsideCase]]) -> None:
     figure = attention_figure(panels)
     if figure:
         titles = "; ".join(title for title, _ in panels)
@@ -208,7 +208,7 @@ def _add_attention(page: Page, name: str, panels: list[tuple[str, InsideCase]]) 
         page.add("Here no case is broken by both.")
 
 
-def _figure_4(page: Page, found: AttentionResults) -> None:
+def _figure_4(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("figure 4")
     task, shown = plan.SENTIMENT, 0
     for target in (plan.LSTM, plan.ENCODER):
@@ -230,12 +230,12 @@ def _figure_4(page: Page, found: AttentionResults) -> None:
             page.add_plot(f"attention-distance-{target}", figure, what)
 
 
-def _relative(page: Page, found: AttentionResults) -> None:
+def _relative(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("relative")
     rows: dict[str, Row] = {}
     for task in found.insides:
         for target in found.targets(task):
-            paper = page.paper.tables["relative"] if task == plan.SENTIMENT else {}
+            paper = page.spec.tables["relative"] if task == plan.SENTIMENT else {}
             rows[f"{task}, {target}"] = [
                 *(f"{task}, {target}", paper.get(target, NO_VALUE)),
                 mean_cell(found.measured(task, target, relative), "Re"),
@@ -244,7 +244,7 @@ def _relative(page: Page, found: AttentionResults) -> None:
     page.add_table("relative", ["", "Re, paper", "Re", "spread after the first layer"], rows)
 
 
-def _theorem(page: Page, found: AttentionResults) -> None:
+def _theorem(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("theorem")
     families = found[plan.THEOREM]["families"]
     rows = []
@@ -259,11 +259,4 @@ def _theorem(page: Page, found: AttentionResults) -> None:
     page.add(format_table(head, rows))
 
 
-PAPER = Paper(
-    plan.plan,
-    AttentionResults,
-    add_sections,
-    JUDGES,
-    data="mr",
-    takes=("pairs", "translations"),
-)
+PAPER = Paper("attention", AttentionResults, {"all": add_sections}, JUDGES, plan=plan.plan)

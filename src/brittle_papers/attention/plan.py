@@ -14,8 +14,8 @@ from brittle.workflow.tasks import Task
 from brittle_papers import tasks
 from brittle_papers.attention import stages, translation
 from brittle_papers.data import SplitSizes, data_task, source_digest
+from brittle_papers.planning import build_tasks, stays_here
 from brittle_papers.request import PaperRequest
-from brittle_papers.tasks import build_tasks
 
 SENTIMENT, ENTAILMENT, TRANSLATION = "sentiment", "entailment", "translation"
 CLASSIFIED = (SENTIMENT, ENTAILMENT)
@@ -167,7 +167,7 @@ def _classify(request: PaperRequest, scale: Scale, task: str, source: str) -> li
         Task(GRID[task], stages.attack_all, attacked, needs, stages.grid_files, is_stage=True),
         Task(
             *(INSIDE[task], stages.look_inside, looked, (GRID[task],), stages.inside_files),
-            here=stages.stays_here,
+            here=stays_here,
         ),
     ]
 
@@ -182,7 +182,7 @@ def _translate(request: PaperRequest, sizes: Translating, source: str) -> list[T
             about
             | {"model": model, "size": sizes.size, "changed": dict(sizes.changed.get(name, {}))},
             leaves=translation.model_folders,
-            here=stages.stays_here,
+            here=stays_here,
         )
         for name, model in SEQ2SEQ.items()
     ]
@@ -212,7 +212,7 @@ def _translate(request: PaperRequest, sizes: Translating, source: str) -> list[T
     inside = Task(
         *(INSIDE[TRANSLATION], translation.look_inside_translators, {"limit": sentences}, needs),
         leaves=translation.inside_files,
-        here=stages.stays_here,
+        here=stays_here,
     )
     return [*trained, *attacked, inside]
 
@@ -222,5 +222,5 @@ def _attack_translator(name: str, target: str | None, arguments: Mapping[str, An
         *(name, translation.attack_translator, {**arguments, "target": target}),
         needs=(target,) if target else (),
         leaves=tasks.run_files,
-        here=stages.stays_here,
+        here=stays_here,
     )

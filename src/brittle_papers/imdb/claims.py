@@ -17,11 +17,11 @@ from brittle_papers.claims import (
     judge_near,
     within,
 )
+from brittle_papers.formats import format_value
 from brittle_papers.imdb import plan
 from brittle_papers.imdb.plan import LSTM, NAIVE_BAYES, SVM, TARGETS
 from brittle_papers.imdb.results import ImdbResults
-from brittle_papers.page import format_value
-from brittle_papers.text import load_text
+from brittle_papers.spec import load_spec
 
 NEGLIGIBLE = 0.02
 """The fall in accuracy, as a share of all texts, up to which an attack counts as harmless here."""
@@ -89,7 +89,7 @@ def _level(results: ImdbResults, attack: str, paper: float) -> Judgement:
 
 def _strongest_words(results: ImdbResults) -> Judgement:
     found = results[plan.STRONGEST]["words"]["whole"]
-    paper = load_text("imdb").tables["strongest words"]
+    paper = load_spec("imdb").tables["strongest words"]
     shared = sum(len({*words} & {*found.get(label, ())}) for label, words in paper.items())
     order = "in the same order" if found == paper else "in another order"
     evidence = f"{shared} of {sum(map(len, paper.values()))} words are the same, {order}"

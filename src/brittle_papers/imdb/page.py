@@ -9,17 +9,17 @@ from brittle.metrics.confusion import confusion
 from brittle.metrics.histogram import words_histogram
 from brittle.metrics.summary import summary
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
+from brittle_papers.formats import format_value
 from brittle_papers.imdb import plan
 from brittle_papers.imdb.claims import JUDGES
 from brittle_papers.imdb.plan import JSMA, LSTM, TARGETS
 from brittle_papers.imdb.results import ImdbResults
 from brittle_papers.page import (
-    Page,
+    PaperPage,
     Row,
     TableCell,
     format_examples,
     format_table,
-    format_value,
     mean_cell,
 )
 from brittle_papers.paper import Paper
@@ -27,7 +27,7 @@ from brittle_papers.paper import Paper
 MAX_SUBSTITUTES_SHOWN = 12
 
 
-def add_sections(page: Page, results: ImdbResults) -> None:
+def add_sections(page: PaperPage, results: ImdbResults) -> None:
     """Add the figures of the paper."""
     _strongest_words(page, results)
     _figure_8(page, results)
@@ -38,12 +38,12 @@ def add_sections(page: Page, results: ImdbResults) -> None:
     _figure_7(page, results)
 
 
-def _strongest_words(page: Page, results: ImdbResults) -> None:
+def _strongest_words(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("strongest words")
     found = results[plan.STRONGEST]["words"]
     rows = []
     for label in found["whole"]:
-        paper = page.paper.tables["strongest words"].get(label, [])
+        paper = page.spec.tables["strongest words"].get(label, [])
         marked = [
             ", ".join(f"**{word}**" if word in paper else word for word in words[label])
             for words in found.values()
@@ -54,11 +54,11 @@ def _strongest_words(page: Page, results: ImdbResults) -> None:
     page.record(["strongest words"], found)
 
 
-def _figure_8(page: Page, results: ImdbResults) -> None:
+def _figure_8(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 8")
     description = "accuracy of every target under every attack"
     page.add_plot("imdb-accuracy", grid_figure(results.grid), description)
-    paper = page.paper.tables["figure 8"]
+    paper = page.spec.tables["figure 8"]
     clean = [TableCell(results.grid.clean[target], target) for target in TARGETS]
     rows: dict[str, Row] = {"clean": ["clean", paper["clean"], *clean]}
     for attack in plan.ATTACKS:
@@ -71,12 +71,12 @@ def _figure_8(page: Page, results: ImdbResults) -> None:
         rows[attack] = [attack, paper[attack], *cells]
     page.add_table("figure 8", ["attack", f"paper, {LSTM}", *TARGETS], rows)
     page.add_section("clean")
-    paper = page.paper.tables["clean"]
+    paper = page.spec.tables["clean"]
     rows = {t: [t, paper[t], results.accuracy(plan.CLEAN[t])] for t in TARGETS}
     page.add_table("clean", ["target", "paper", "here"], rows)
 
 
-def _gradient_once(page: Page, results: ImdbResults) -> None:
+def _gradient_once(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("once")
     rows: dict[str, Row] = {}
     for name, attack in {"after every word": JSMA["gradient"], "once": plan.ONCE}.items():
@@ -88,12 +88,12 @@ def _gradient_once(page: Page, results: ImdbResults) -> None:
     often = Counter(edit.new.lower() for edit in edits).most_common(MAX_SUBSTITUTES_SHOWN)
     words = ", ".join(f"{word} ({number(times)})" for word, times in often)
     page.add_section("substitutes", words=words)
-    page.add(format_examples(page.paper.examples["jsma"], results.rows(plan.EXAMPLES)))
+    page.add(format_examples(page.spec.examples["jsma"], results.rows(plan.EXAMPLES)))
 
 
-def _figure_9(page: Page, results: ImdbResults) -> None:
+def _figure_9(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 9")
-    rows, given = [], page.paper.tables["figure 9"]
+    rows, given = [], page.spec.tables["figure 9"]
     for attack in JSMA.values():
         tables = confusion(results.cells[LSTM, attack])
         for i, label in enumerate(tables.labels):
@@ -106,7 +106,7 @@ def _figure_9(page: Page, results: ImdbResults) -> None:
     page.add(format_table(["", "paper, after", "here, before", "here, after"], rows))
 
 
-def _figure_10(page: Page, results: ImdbResults) -> None:
+def _figure_10(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 10")
     rows: dict[str, Row] = {}
     for direction, attack in JSMA.items():
@@ -125,20 +125,20 @@ def _figure_10(page: Page, results: ImdbResults) -> None:
     page.add_table("figure 10", ["attack", "paper", "here"], rows)
 
 
-def _figure_6(page: Page, results: ImdbResults) -> None:
+def _figure_6(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 6")
-    paper = page.paper.tables["figure 6"]
+    paper = page.spec.tables["figure 6"]
     rows: dict[str, Row] = {
         name: [name, paper[name], results.accuracy(task)] for name, task in plan.DEV.items()
     }
     page.add_table("figure 6", ["LSTM", "paper", "here"], rows)
 
 
-def _figure_7(page: Page, results: ImdbResults) -> None:
+def _figure_7(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 7")
     rows: dict[str, Row] = {}
     for features, task in plan.COMPONENTS.items():
-        name, plane = page.paper.tables["figure 7"][features], results[task]
+        name, plane = page.spec.tables["figure 7"][features], results[task]
         clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in plane["labels"]}
         for (x, y), label in zip(plane["points"], plane["label"]):
             clouds[plane["labels"][label]].append((x, y))
@@ -158,4 +158,4 @@ def _figure_7(page: Page, results: ImdbResults) -> None:
     page.add_table("figure 7", head, rows)
 
 
-PAPER = Paper(plan.plan, ImdbResults, add_sections, JUDGES, data="imdb")
+PAPER = Paper("imdb", ImdbResults, {"all": add_sections}, JUDGES, plan=plan.plan)

@@ -11,9 +11,9 @@ from brittle.workflow.tasks import Task
 from brittle_papers import tasks
 from brittle_papers.components import principal_components
 from brittle_papers.data import SplitSizes, data_task, source_digest
+from brittle_papers.planning import build_task, build_tasks
 from brittle_papers.request import PaperRequest
-from brittle_papers.tasks import build_task, build_tasks
-from brittle_papers.text import load_text
+from brittle_papers.spec import load_spec
 from brittle_papers.words import strongest_words
 
 NAIVE_BAYES, SVM, LSTM = TARGETS = ("naive-bayes", "linear-svm", "LSTM")
@@ -126,7 +126,7 @@ def _attacks(request: PaperRequest, scale: Scale) -> list[Task]:
     runs = {
         task: {"target": TRAINING[target], **attacks[name]} for (target, name), task in RUN.items()
     }
-    example = {"target": TRAINING[LSTM], "texts": [*load_text("imdb").examples["jsma"]]}
+    example = {"target": TRAINING[LSTM], "texts": [*load_spec("imdb").examples["jsma"]]}
     runs[EXAMPLES] = attacks[JSMA["gradient"]] | example
     seeded = {"data": DATA, "seed": request.seed}
     carried = {

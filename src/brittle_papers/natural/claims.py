@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure
 from brittle_papers.claims import Judge, Judgement, Rule, above, altogether, below, interval_of
+from brittle_papers.formats import format_value
 from brittle_papers.natural import plan
 from brittle_papers.natural.results import NaturalResults
 from brittle_papers.natural.searches import HYBRID, ratio
-from brittle_papers.page import format_value
 
 SPEED, SIMILAR, HALF, NEARLY_ALL = 0.25, 1.1, 0.5, 0.95
 """Four times as fast, at most a tenth farther, more than half, and nearly all."""

@@ -25,14 +25,14 @@ from brittle_papers.natural.searches import (
     ratio,
     search_figures,
 )
-from brittle_papers.page import Page, Row, TableCell, format_table
+from brittle_papers.page import PaperPage, Row, TableCell, format_table
 from brittle_papers.paper import Paper
 
 RATIOS = ((HYBRID, ITERATIVE), (UNIFORM, ITERATIVE), (UNIFORM, HYBRID))
 CURVE_PARTS = 6
 
 
-def add_sections(page: Page, found: NaturalResults) -> None:
+def add_sections(page: PaperPage, found: NaturalResults) -> None:
     """Add the tables, plots and contact sheets."""
     _generator(page, found)
     _table_1(page, found)
@@ -46,7 +46,7 @@ def add_sections(page: Page, found: NaturalResults) -> None:
     _cost(page, found)
 
 
-def _generator(page: Page, found: NaturalResults) -> None:
+def _generator(page: PaperPage, found: NaturalResults) -> None:
     generator = found.results[plan.GENERATOR]
     measures = generator["measures"]
     classes = measures.get("classes", {})
@@ -62,7 +62,7 @@ def _generator(page: Page, found: NaturalResults) -> None:
     page.record(["generator"], {"name": generator["name"], "measures": measures})
 
 
-def _table_1(page: Page, found: NaturalResults) -> None:
+def _table_1(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("table 1")
     figure, cases = sheets.table_1(found)
     page.add_plot("natural-table-1", figure, f"{len(cases)} digits and their adversaries")
@@ -90,12 +90,12 @@ def _changes(rows: Rows) -> list[TableCell]:
     return cells
 
 
-def _figure_1(page: Page, found: NaturalResults) -> None:
+def _figure_1(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("figure 1")
     page.add_plot("natural-figure-1", sheets.figure_1(found), "digits, FGSM and ours on an MLP")
 
 
-def _searches(page: Page, found: NaturalResults) -> None:
+def _searches(page: PaperPage, found: NaturalResults) -> None:
     first = found.results[plan.SEARCHES[plan.LENET]]
     page.add_section("searches", digits=first["digits"], for_uniform=first["for_uniform"])
     rows: dict[str, Row] = {}
@@ -147,7 +147,7 @@ def _thirds(found: NaturalResults, target: str) -> list[list[str]]:
     ]
 
 
-def _rebuilt(page: Page, found: NaturalResults) -> None:
+def _rebuilt(page: PaperPage, found: NaturalResults) -> None:
     steps = [int(n) for n in found.results[plan.REBUILT]["kept"]]
     page.add_section("reconstructions")
     rows: dict[str, Row] = {}
@@ -165,7 +165,7 @@ def _lost(found: NaturalResults, target: str, steps: int) -> TableCell:
     return TableCell(lost, f"lost, refine {steps}", percent(lost.value))
 
 
-def _figure_5(page: Page, found: NaturalResults) -> None:
+def _figure_5(page: PaperPage, found: NaturalResults) -> None:
     curve = found.results[plan.CURVE]
     page.add_section("figure 5", points=len(curve["natural"]))
     part = [min(int(CURVE_PARTS * p), CURVE_PARTS - 1) for p in curve["position"]]
@@ -214,16 +214,16 @@ def _shown_point(curve: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     return {name: (curve[key][n][0], curve[key][n][1]) for name, key in names.items()}
 
 
-def _people(page: Page) -> None:
+def _people(page: PaperPage) -> None:
     page.add_section("digit people")
     rows = [
         [question, row["forest"], row["LeNet"], "not asked"]
-        for question, row in page.paper.tables["people on digits"].items()
+        for question, row in page.spec.tables["people on digits"].items()
     ]
     page.add(format_table(["question", "forest (quoted)", "LeNet (quoted)", "here"], rows))
 
 
-def _cost(page: Page, found: NaturalResults) -> None:
+def _cost(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("cost")
     planned = plan.plan(found.request)
     seconds = {task.name: load_seconds(task, found.folder) for task in planned}
@@ -232,4 +232,4 @@ def _cost(page: Page, found: NaturalResults) -> None:
     page.record(["cost"], {name: round(value) for name, value in seconds.items()})
 
 
-PAPER = Paper(plan.plan, NaturalResults, add_sections, JUDGES, data="mnist")
+PAPER = Paper("natural", NaturalResults, {"all": add_sections}, JUDGES, plan=plan.plan)

@@ -9,9 +9,9 @@ from typing import Any
 
 from brittle import files
 from brittle.workflow.tasks import Task
-from brittle_papers.attention.stages import stays_here
 from brittle_papers.natural import stages
 from brittle_papers.natural.classifiers import NEURONS_KIND, DigitClassifier, classifiers
+from brittle_papers.planning import stays_here
 from brittle_papers.request import PaperRequest
 from brittle_papers.transfer.stages import model_folders, train_models
 

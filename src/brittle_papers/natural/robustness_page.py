@@ -12,11 +12,11 @@ from brittle_papers.natural.claims import mean_text
 from brittle_papers.natural.classifiers import KINDS, DigitClassifier
 from brittle_papers.natural.results import NaturalResults
 from brittle_papers.natural.trends import trend_figure
-from brittle_papers.page import Page, Row, TableCell, format_table
+from brittle_papers.page import PaperPage, Row, TableCell, format_table
 
 
-def add_table_6(page: Page, found: NaturalResults) -> None:
-    study, paper = found.table_6, page.paper.tables["table 6"]
+def add_table_6(page: PaperPage, found: NaturalResults) -> None:
+    study, paper = found.table_6, page.spec.tables["table 6"]
     page.add_section("table 6", digits=len(study.cases), scored=study.scored)
     figures = {figure.target: figure for figure in study.figures}
     rows: dict[str, Row] = {}
@@ -43,7 +43,7 @@ def add_table_6(page: Page, found: NaturalResults) -> None:
     )
 
 
-def add_figure_4(page: Page, found: NaturalResults) -> None:
+def add_figure_4(page: PaperPage, found: NaturalResults) -> None:
     study = found.figure_4
     page.add_section("figure 4", digits=len(study.cases), classifiers=len(study.targets))
     neurons = {f"{c.settings['hidden']:g}": c for c in found.by_neurons}
@@ -90,7 +90,7 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
     page.record(["figure 4d"], dict(distances))
 
 
-def _times(page: Page, found: NaturalResults) -> None:
+def _times(page: PaperPage, found: NaturalResults) -> None:
     """Add what all classifiers take together, over what one takes."""
     many, one = (found.results[task]["seconds_a_case"] for task in (plan.FIGURE_4, plan.ONE))
     if many and one:

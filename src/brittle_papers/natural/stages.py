@@ -17,7 +17,7 @@ from brittle.studies.robustness.journal import CASES_FILE
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
@@ -29,6 +29,7 @@ from brittle_papers.natural.searches import (
     run_search,
     run_searches,
 )
+from brittle_papers.planning import stays_here, task_function
 
 Result = dict[str, Any]
 DIGITS_OF_POINTS = 4
@@ -45,7 +46,14 @@ def model_spec(model: str, data: str, size: str, seed: int, settings: str = "") 
     return f"{model}@{data}#{seed}{'?' if changed else ''}{changed}"
 
 
-@stored_as("brittle.papers.natural.stages:train_generator")
+def generator_folder(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of the generator."""
+    return [models_folder() / result["folder"]]
+
+
+@task_function(
+    "brittle.papers.natural.stages:train_generator", leaves=generator_folder, here=stays_here
+)
 def train_generator(
     context: TaskContext,
     *,
@@ -75,17 +83,17 @@ def train_generator(
     }
 
 
-def generator_folder(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of the generator."""
-    return [models_folder() / result["folder"]]
-
-
 def digits(data: str, per_class: int, seed: int) -> Dataset:
     """Take so many test pictures of each class, without their labels."""
     return of_each_class(datasets.load(data), per_class, seed)
 
 
-@stored_as("brittle.papers.natural.stages:compare_searches")
+def run_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files of the runs."""
+    return [folder / name for name in result["runs"].values()]
+
+
+@task_function("brittle.papers.natural.stages:compare_searches", leaves=run_files, here=stays_here)
 def compare_searches(
     context: TaskContext,
     *,
@@ -115,7 +123,7 @@ def compare_searches(
     }
 
 
-@stored_as("brittle.papers.natural.stages:search_around")
+@task_function("brittle.papers.natural.stages:search_around", leaves=run_files, here=stays_here)
 def search_around(
     context: TaskContext,
     *,
@@ -142,7 +150,7 @@ def search_around(
     return {"runs": runs, "message": f"{len(chosen)} pictures, {len(targets)} models"}
 
 
-@stored_as("brittle.papers.natural.stages:fgsm")
+@task_function("brittle.papers.natural.stages:fgsm", leaves=run_files, here=stays_here)
 def fgsm(context: TaskContext, *, target: str, data: str, per_class: int, seed: int) -> Result:
     """Attack a network by FGSM, with the least ε that wins, on the same pictures."""
     run = run_attack(
@@ -156,12 +164,14 @@ def fgsm(context: TaskContext, *, target: str, data: str, per_class: int, seed: 
     return {"runs": {"fgsm": run.path.name}, "message": f"{len(run.results())} pictures"}
 
 
-def run_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files of the runs."""
-    return [folder / name for name in result["runs"].values()]
+def study_file(folder: Path, result: Result) -> list[Path]:
+    """Return the file of a study."""
+    return [folder / result["study"]]
 
 
-@stored_as("brittle.papers.natural.stages:measure_robustness")
+@task_function(
+    "brittle.papers.natural.stages:measure_robustness", leaves=study_file, here=stays_here
+)
 def measure_robustness(
     context: TaskContext,
     *,
@@ -207,12 +217,7 @@ def _lines(file: Path) -> int:
     return file.read_text("utf-8").count("\n") if file.is_file() else 0
 
 
-def study_file(folder: Path, result: Result) -> list[Path]:
-    """Return the file of a study."""
-    return [folder / result["study"]]
-
-
-@stored_as("brittle.papers.natural.stages:rebuild_digits")
+@task_function("brittle.papers.natural.stages:rebuild_digits", here=stays_here)
 def rebuild_digits(
     context: TaskContext,
     *,
@@ -248,7 +253,7 @@ def rebuild_digits(
     }
 
 
-@stored_as("brittle.papers.natural.stages:draw_curve")
+@task_function("brittle.papers.natural.stages:draw_curve", here=stays_here)
 def draw_curve(context: TaskContext, *, count: int, shown: int, steps: int, seed: int) -> Result:
     """Train on a curve in the plane, and find natural and nearest adversaries of points."""
     folder = context.folder / context.unique_name

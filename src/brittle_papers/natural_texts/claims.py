@@ -7,9 +7,9 @@ from functools import partial
 from itertools import pairwise
 
 from brittle_papers.claims import Judge, Judgement, above, altogether, interval_of, judge_all
+from brittle_papers.formats import format_value
 from brittle_papers.natural_texts import plan, probes
 from brittle_papers.natural_texts.results import compared, probed
-from brittle_papers.page import format_value
 from brittle_papers.results import PaperResults
 
 HALF = 0.5

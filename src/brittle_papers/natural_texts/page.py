@@ -14,7 +14,7 @@ from brittle_papers.natural_texts.results import (
     probed,
     shown_cases,
 )
-from brittle_papers.page import Page, Row, TableCell, format_table, mean_cell
+from brittle_papers.page import PaperPage, Row, TableCell, format_table, mean_cell
 from brittle_papers.paper import Paper
 from brittle_papers.results import PaperResults
 
@@ -24,7 +24,7 @@ SHOWN_PROBES = 3
 NO_THIRD = "{} not installed where this was run."
 
 
-def add_sections(page: Page, found: PaperResults) -> None:
+def add_sections(page: PaperPage, found: PaperResults) -> None:
     """Add the tables of entailment, and those of translation if that was run."""
     _generator(page, found)
     _neighbours(page, found)
@@ -36,7 +36,7 @@ def add_sections(page: Page, found: PaperResults) -> None:
         _probes(page, found)
 
 
-def _generator(page: Page, found: PaperResults) -> None:
+def _generator(page: PaperPage, found: PaperResults) -> None:
     trained = found.results[plan.GENERATOR]
     page.add_section("generator", name=trained["name"], examples=trained["examples"])
     measures = {k: v for k, v in trained["measures"].items() if isinstance(v, int | float)}
@@ -47,7 +47,7 @@ def _generator(page: Page, found: PaperResults) -> None:
     page.add("\n".join(f"- {sentence}" for sentence in samples))
 
 
-def _neighbours(page: Page, found: PaperResults) -> None:
+def _neighbours(page: PaperPage, found: PaperResults) -> None:
     near = found.results[plan.NEIGHBOURS]
     name = found.results[plan.GENERATOR]["name"]
     page.add_section("neighbours", radius=near["radius"], count=near["count"], name=name)
@@ -59,12 +59,12 @@ def _neighbours(page: Page, found: PaperResults) -> None:
     page.add(format_table(head, lines, of_words=True))
 
 
-def _robustness(page: Page, found: PaperResults, study: Compared) -> None:
+def _robustness(page: PaperPage, found: PaperResults, study: Compared) -> None:
     settings, cases = study.study.settings, len(study.study.cases)
     page.add_section("robustness", cases=cases, radius=settings["radius"])
     rows: dict[str, Row] = {}
     for name in study.names:
-        paper = page.paper.tables["entailment distance"].get(name, {})
+        paper = page.spec.tables["entailment distance"].get(name, {})
         distance, largest = study.distance(name), study.largest(name)
         accuracy = found.accuracy(plan.CLEAN[name])
         rows[name] = [
@@ -80,7 +80,7 @@ def _robustness(page: Page, found: PaperResults, study: Compared) -> None:
     page.add_table("entailment distance", head, rows)
 
 
-def _sentences(page: Page, found: PaperResults, study: Compared) -> None:
+def _sentences(page: PaperPage, found: PaperResults, study: Compared) -> None:
     cases = shown_cases(study.study, SHOWN_CASES)
     if not cases:
         return
@@ -95,14 +95,14 @@ def _sentences(page: Page, found: PaperResults, study: Compared) -> None:
     page.add(format_table(["classifier", "sentences", "label", "Δz"], lines, of_words=True))
 
 
-def _people(page: Page) -> None:
+def _people(page: PaperPage) -> None:
     page.add_section("people")
-    table = page.paper.tables["people on sentences"]
+    table = page.spec.tables["people on sentences"]
     lines = [[question, row["LSTM"], row["TreeLSTM"]] for question, row in table.items()]
     page.add(format_table(["", "LSTM", "TreeLSTM"], lines))
 
 
-def _probes(page: Page, found: PaperResults) -> None:
+def _probes(page: PaperPage, found: PaperResults) -> None:
     asked = probed(found, probes.WORD)
     absent = [name for name in probes.TRANSLATORS if name not in asked]
     names = " and ".join(absent) + (" was" if len(absent) == 1 else " were")
@@ -146,4 +146,4 @@ def _line(name: str, row: Result) -> list[str]:
     return [name, sentence, translation, f"{row.cost or 0.0:.2f}"]
 
 
-PAPER = Paper(plan.plan, PaperResults, add_sections, JUDGES, takes=("translations",))
+PAPER = Paper("natural-texts", PaperResults, {"all": add_sections}, JUDGES, plan=plan.plan)

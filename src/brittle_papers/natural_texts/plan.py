@@ -14,12 +14,11 @@ from typing import Any
 from brittle.workflow.tasks import Task
 from brittle_papers import tasks as shared
 from brittle_papers.attention import plan as attention
-from brittle_papers.attention import stages as attention_stages
 from brittle_papers.attention import translation
 from brittle_papers.data import SplitSizes, data_task, source_digest
 from brittle_papers.natural_texts import probes, stages
+from brittle_papers.planning import build_tasks, stays_here
 from brittle_papers.request import PaperRequest
-from brittle_papers.tasks import build_tasks
 
 AVERAGE, LSTM, TREE = CLASSIFIERS = ("average", "LSTM", "TreeLSTM")
 """The classifiers in the paper's order: the stronger, the later."""
@@ -122,7 +121,7 @@ def _generator(request: PaperRequest, scale: Scale) -> list[Task]:
     trained = {"sentences": SENTENCES, "size": scale.generator, "changed": dict(scale.changed)}
     near: dict[str, Any] = {"generator": GENERATOR, "sentences": list(TABLE_9), "samples": 12}
     near |= {"radius": scale.radius, "count": scale.count, "seed": request.seed}
-    here = attention_stages.stays_here
+    here = stays_here
     return [
         Task(
             *(SENTENCES, stages.write_sentences, about, (DATA,), stages.sentence_files),
@@ -164,7 +163,7 @@ def _entailment(request: PaperRequest, scale: Scale) -> list[Task]:
         *build_tasks(shared.score_split, clean, data=DATA),
         Task(
             *(ROBUSTNESS, stages.compare_classifiers, compared, needs, stages.study_files),
-            here=attention_stages.stays_here,
+            here=stays_here,
         ),
     ]
 
@@ -176,7 +175,7 @@ def _translation(request: PaperRequest, scale: Scale, source: str) -> list[Task]
     sizes = attention.SCALES[request.scale].translating
     changed = dict(sizes.changed.get(attention.TRANSFORMER, {}))
     trained = about | {"model": TRANSLATOR_MODEL, "size": sizes.size, "changed": changed}
-    here = attention_stages.stays_here
+    here = stays_here
     planned = [
         Task(
             *(TRANSLATOR, translation.train_translator, trained),

@@ -22,7 +22,7 @@ from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
 from brittle.text import Text
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
@@ -35,6 +35,8 @@ from brittle_papers.attention.translation import (
 from brittle_papers.attention.translation import load_sentences as load_captions
 from brittle_papers.data import limit_below, load_split
 from brittle_papers.natural_texts import probes
+from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import run_files
 
 Result = dict[str, Any]
 SPLITS = ("train", "dev", "test")
@@ -56,7 +58,17 @@ def installed_translators() -> list[str]:
     return [name for name in probes.TRANSLATORS if there[name]]
 
 
-@stored_as("brittle.papers.natural_texts.stages:write_sentences")
+def sentence_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of the sentences."""
+    return [folder / result["folder"]]
+
+
+@task_function(
+    "brittle.papers.natural_texts.stages:write_sentences",
+    "pairs",
+    leaves=sentence_files,
+    here=stays_here,
+)
 def write_sentences(
     context: TaskContext, *, pairs: str, translations: str | None, content: str
 ) -> Result:
@@ -94,12 +106,17 @@ def _sentences(dataset: Dataset) -> Iterator[str]:
                     yield sentence
 
 
-def sentence_files(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of the sentences."""
-    return [folder / result["folder"]]
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of a trained model."""
+    return [models_folder() / result["folder"]]
 
 
-@stored_as("brittle.papers.natural_texts.stages:train_generator")
+@task_function(
+    "brittle.papers.natural_texts.stages:train_generator",
+    "sentences",
+    leaves=model_folders,
+    here=stays_here,
+)
 def train_generator(
     context: TaskContext, *, sentences: str, size: str, changed: Mapping[str, Any], seed: int
 ) -> Result:
@@ -127,16 +144,11 @@ def train_generator(
     }
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of a trained model."""
-    return [models_folder() / result["folder"]]
-
-
 def _generator_path(context: TaskContext, generator: str) -> str:
     return str(models_folder() / context.needs[generator]["folder"])
 
 
-@stored_as("brittle.papers.natural_texts.stages:show_neighbours")
+@task_function("brittle.papers.natural_texts.stages:show_neighbours", "generator", here=stays_here)
 def show_neighbours(
     context: TaskContext,
     *,
@@ -162,7 +174,19 @@ def show_neighbours(
     return {"neighbours": found, **about, "samples": drawn, "message": message}
 
 
-@stored_as("brittle.papers.natural_texts.stages:compare_classifiers")
+def study_files(folder: Path, result: Result) -> list[Path]:
+    """Return the file of a robustness study."""
+    return [folder / result["study"]]
+
+
+@task_function(
+    "brittle.papers.natural_texts.stages:compare_classifiers",
+    "data",
+    "generator",
+    "members",
+    leaves=study_files,
+    here=stays_here,
+)
 def compare_classifiers(
     context: TaskContext,
     *,
@@ -201,17 +225,18 @@ def compare_classifiers(
     }
 
 
-def study_files(folder: Path, result: Result) -> list[Path]:
-    """Return the file of a robustness study."""
-    return [folder / result["study"]]
-
-
 def load_study(folder: Path, result: Result) -> RobustnessStudy:
     """Load the study of the classifiers."""
     return RobustnessStudy.load(folder / result["study"])
 
 
-@stored_as("brittle.papers.natural_texts.stages:probe_translator")
+@task_function(
+    "brittle.papers.natural_texts.stages:probe_translator",
+    "generator",
+    "target",
+    leaves=run_files,
+    here=stays_here,
+)
 def probe_translator(
     context: TaskContext,
     *,

@@ -24,9 +24,9 @@ from brittle_papers.claims import (
     below,
     difference,
     interval_of,
-    points,
     within,
 )
+from brittle_papers.formats import format_points as points
 from brittle_papers.transfer import plan, stages
 from brittle_papers.transfer.results import (
     SAME_MODELS,

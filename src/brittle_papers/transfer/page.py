@@ -19,7 +19,7 @@ from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import Winner
 from brittle.studies.transfer.universal import counted_texts, universal_texts
 from brittle.workflow.tasks import load_seconds
-from brittle_papers.page import Page, Row, TableCell, format_table
+from brittle_papers.page import PaperPage, Row, TableCell, format_table
 from brittle_papers.paper import Paper
 from brittle_papers.transfer import plan, stages
 from brittle_papers.transfer.claims import JUDGES, rate_text
@@ -30,7 +30,7 @@ MIN_SUPPORT, RULES_SHOWN = 10, 5
 PAPER_MODELS, PAPER_TEXTS = 63, 1000
 
 
-def add_sections(page: Page, results: TransferResults) -> None:
+def add_sections(page: PaperPage, results: TransferResults) -> None:
     """Add the tables and figures; those of stages that were not run are left out."""
     _models(page, results)
     _figure_3(page, results)
@@ -50,7 +50,7 @@ def add_sections(page: Page, results: TransferResults) -> None:
     _cost(page, results)
 
 
-def _models(page: Page, results: TransferResults) -> None:
+def _models(page: PaperPage, results: TransferResults) -> None:
     page.add_section("models")
     rows: dict[str, Row] = {}
     attacks = [attack for attack in plan.TRANSFER if attack in results.studies]
@@ -64,7 +64,7 @@ def _models(page: Page, results: TransferResults) -> None:
     page.add_table("models", ["model", "accuracy", *(f"success of {a}" for a in attacks)], rows)
 
 
-def _figure_3(page: Page, results: TransferResults) -> None:
+def _figure_3(page: PaperPage, results: TransferResults) -> None:
     page.add_section("figure 3")
     for attack in plan.TRANSFER:
         if attack in results.studies:
@@ -80,9 +80,9 @@ def _figure_3(page: Page, results: TransferResults) -> None:
             page.record(["figure 3", attack], values)
 
 
-def _table_2(page: Page, results: TransferResults) -> None:
+def _table_2(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 2")
-    paper = page.paper.tables["table 2"]
+    paper = page.spec.tables["table 2"]
     attacks = [a for a in (*plan.TRANSFER, SAME_MODELS) if a in results.studies]
     rows: dict[str, Row] = {}
     for n, factor in enumerate(FACTORS):
@@ -107,7 +107,7 @@ def _table_2(page: Page, results: TransferResults) -> None:
     page.add_table("table 2", ["factor", *head], rows)
 
 
-def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> None:
+def _class_tables(page: PaperPage, results: TransferResults, key: str, by: str) -> None:
     page.add_section(key)
     for attack in plan.TRANSFER:
         if attack not in results.studies:
@@ -125,9 +125,9 @@ def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> No
 
 
 def _class_rows(
-    page: Page, key: str, name: str, table: ClassTable
+    page: PaperPage, key: str, name: str, table: ClassTable
 ) -> tuple[list[str], dict[str, Row]]:
-    paper = page.paper.tables[key] if "paper" in name else {}
+    paper = page.spec.tables[key] if "paper" in name else {}
     rows: dict[str, Row] = {}
     for i, source in enumerate(table.rows):
         cells: list[str | TableCell] = []
@@ -142,7 +142,7 @@ def _class_rows(
     return ["from \\ to", *table.columns, "average"], rows
 
 
-def _table_1(page: Page, results: TransferResults) -> None:
+def _table_1(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 1")
     rows = []
     for attack, study in results.studies.items():
@@ -189,7 +189,7 @@ def _edited(winner: Winner) -> str:
     return "".join([*parts, original[start:]])
 
 
-def _figure_1(page: Page, results: TransferResults) -> None:
+def _figure_1(page: PaperPage, results: TransferResults) -> None:
     page.add_section("figure 1")
     singles = results.studies[plan.PWWS]
     cells = singles.matrix().rate
@@ -222,9 +222,9 @@ def _figure_1(page: Page, results: TransferResults) -> None:
     page.record(["figure 1"], {"lines": lines})
 
 
-def _table_5(page: Page, results: TransferResults) -> None:
+def _table_5(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 5", members=results.main_rules.rpartition("-")[2])
-    share, paper = max(SHARES), page.paper.tables["table 5"]
+    share, paper = max(SHARES), page.spec.tables["table 5"]
     pmi, uawr = (results.ruled_by_form(n) for n in (stages.PMI, results.main_rules))
     rows: dict[str, Row] = {}
     for group in pmi:
@@ -246,7 +246,7 @@ def _table_5(page: Page, results: TransferResults) -> None:
     page.add_table("table 5", ["models", *head], rows)
 
 
-def _table_6(page: Page, results: TransferResults) -> None:
+def _table_6(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 6")
     rules = results.rules(results.main_rules)
     for label in rules.labels:
@@ -264,17 +264,17 @@ def _table_6(page: Page, results: TransferResults) -> None:
         page.record(["table 6", label], {"rules": [str(rule) for rule in best]})
 
 
-def _paper_rules(page: Page, label: str) -> str:
-    return ", ".join(page.paper.tables["table 6"].get(label, [])) or "no such label"
+def _paper_rules(page: PaperPage, label: str) -> str:
+    return ", ".join(page.spec.tables["table 6"].get(label, [])) or "no such label"
 
 
-def _table_9(page: Page, results: TransferResults) -> None:
+def _table_9(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 9")
     names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
     by_size = {name: results.ruled_by_form(name) for name in names}
     rows: dict[str, Row] = {}
     for group in by_size[names[0]]:
-        paper = page.paper.tables["table 9"].get(group, [])
+        paper = page.spec.tables["table 9"].get(group, [])
         figures = [success(by_size[name][group], max(SHARES)) for name in names]
         cells = [
             TableCell(
@@ -286,14 +286,14 @@ def _table_9(page: Page, results: TransferResults) -> None:
     page.add_table("table 9", ["models [paper]", *names], rows)
 
 
-def _table_10(page: Page, results: TransferResults) -> None:
+def _table_10(page: PaperPage, results: TransferResults) -> None:
     page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
     rows_of_rules = results.ruled_by_form(results.rule_sets[0])[ALL]
     first, limit = by_share(rows_of_rules), by_share(rows_of_rules, "limit")
     rows: dict[str, Row] = {}
     for share in SHARES:
         name = f"{share:.0%}"
-        paper = page.paper.tables["table 10"][name]
+        paper = page.spec.tables["table 10"][name]
         rows[name] = [
             name,
             paper,
@@ -303,7 +303,7 @@ def _table_10(page: Page, results: TransferResults) -> None:
     page.add_table("table 10", ["share of words", "paper", "first prefix", "at the limit"], rows)
 
 
-def _figure_5(page: Page, results: TransferResults) -> None:
+def _figure_5(page: PaperPage, results: TransferResults) -> None:
     page.add_section("figure 5", word=plan.WORD)
     found = results.results[plan.IMPORTANCE]
     for name in ("words", "substitutes"):
@@ -319,7 +319,7 @@ def _figure_5(page: Page, results: TransferResults) -> None:
     page.record(["figure 5"], {"words": found["words"], "substitutes": found["substitutes"]})
 
 
-def _cost(page: Page, results: TransferResults) -> None:
+def _cost(page: PaperPage, results: TransferResults) -> None:
     """Add what the stages took, and what as many models and texts as the paper's would take."""
     page.add_section("cost", models=PAPER_MODELS, texts=PAPER_TEXTS)
     rows, lines = {}, []
@@ -358,8 +358,4 @@ def _rounded_text(value: float) -> str:
     return NO_VALUE if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
-TRAININGS = (
-    "Rates of models are over texts: an interval shows what other texts would change, not what "
-    "another training would. The diagonal, where there is one, is between two trainings."
-)
-PAPER = Paper(plan.plan, TransferResults, add_sections, JUDGES, data="mr", trainings=TRAININGS)
+PAPER = Paper("transfer", TransferResults, {"all": add_sections}, JUDGES, plan=plan.plan)

@@ -1,0 +1,101 @@
+"""Claims that are judged by data: paper.toml names a rule, and the figure that it is about.
+
+    rule = "above"                  # or below, within, near
+    bound = 0.9                     # 0 without it; for `near` what is `expected`, with a `margin`
+    figure = { is = "success_at", attack = "beam" }
+
+A figure is a method of the paper's results (`is`) with its arguments. With `each` a claim is about
+several figures, of which the one that supports it least is the evidence, or (`evidence = "all"`)
+every one of them, each by its name (`named`). A claim without a rule has a judge in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from brittle.errors import unknown
+from brittle.metrics.paired import Contrast
+from brittle.metrics.summary import Figure
+from brittle_papers.claims import (
+    Finding,
+    Judge,
+    Judgement,
+    Rule,
+    above,
+    altogether,
+    below,
+    judge,
+    judge_all,
+    judge_near,
+    verdict_of,
+    within,
+)
+from brittle_papers.formats import FORMATS
+from brittle_papers.results import PaperResults
+from brittle_papers.spec import Table, expand, fill
+
+RULES: Mapping[str, Rule] = {"above": above, "below": below, "within": within}
+
+
+def figure_of(call: Table, results: PaperResults, values: Mapping[str, Any]) -> Any:
+    """Return the figure that paper.toml names: a method of the results, with arguments."""
+    arguments = fill(call, values)
+    method = arguments.pop("is")
+    known = [name for name in dir(type(results)) if not name.startswith("_")]
+    if method not in known:
+        raise unknown("figure in paper.toml", method, known)
+    figure = getattr(results, method)
+    return figure(**arguments) if callable(figure) else figure
+
+
+def judge_claims(
+    results: PaperResults, claims: Mapping[str, Table], judges: Mapping[str, Judge[Any]]
+) -> list[Finding]:
+    """Judge the claims of a paper; those whose tasks were not run are left out."""
+    findings = []
+    for key, claim in claims.items():
+        judgement = None
+        if claim.get("when") in (None, *results.results):
+            judgement = judges[key](results) if key in judges else judge_claim(claim, results)
+        if judgement is not None:
+            tests = tuple(claim.get("tests", ()))
+            findings.append(Finding(key, claim["text"], *judgement, tests))
+    return findings
+
+
+def judge_claim(claim: Table, results: PaperResults) -> Judgement | None:
+    """Judge a claim by the rule and the figures that it names; None if there is no figure."""
+    if "each" not in claim:
+        figure = figure_of(claim["figure"], results, {})
+        return None if figure is None else _judge_one(claim, figure)
+    figures = {
+        fill(claim["named"], values): figure_of({**claim["figure"], **changes}, results, values)
+        for values, changes in expand(claim["each"], _axes_of(claim, results))
+    }
+    known = {name: figure for name, figure in figures.items() if figure is not None}
+    if not known:
+        return None
+    rule, bound = RULES[claim["rule"]], claim.get("bound", 0.0)
+    if claim.get("evidence") != "all":
+        return judge_all(rule, known)
+    verdict = altogether([verdict_of(rule, figure, bound) for figure in known.values()])
+    text = FORMATS[claim.get("format", "value")]
+    return Judgement(verdict, "; ".join(f"{name} {text(f)}" for name, f in known.items()))
+
+
+def _axes_of(claim: Table, results: PaperResults) -> Mapping[str, Any]:
+    """Return what axes may name as $NAME: a property of the results."""
+    axes = [axis[1:] for axis in claim["each"].values() if isinstance(axis, str)]
+    return {axis: getattr(results, axis) for axis in axes}
+
+
+def _judge_one(claim: Table, figure: Figure | Contrast) -> Judgement:
+    if claim["rule"] == "near":
+        assert isinstance(figure, Figure)
+        verdict, evidence = judge_near(figure, claim["expected"], claim["margin"])
+    else:
+        verdict, evidence = judge(RULES[claim["rule"]], figure, claim.get("bound", 0.0))
+    if "format" in claim:
+        evidence = FORMATS[claim["format"]](figure)
+    return Judgement(verdict, claim.get("evidence", "{}").format(evidence))
