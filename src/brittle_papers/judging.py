@@ -33,7 +33,7 @@ from brittle_papers.claims import (
 )
 from brittle_papers.formats import FORMATS
 from brittle_papers.results import PaperResults
-from brittle_papers.spec import Table, expand, fill
+from brittle_papers.spec import Table, expand, fill, merge
 
 RULES: Mapping[str, Rule] = {"above": above, "below": below, "within": within}
 
@@ -70,7 +70,7 @@ def judge_claim(claim: Table, results: PaperResults) -> Judgement | None:
         figure = figure_of(claim["figure"], results, {})
         return None if figure is None else _judge_one(claim, figure)
     figures = {
-        fill(claim["named"], values): figure_of({**claim["figure"], **changes}, results, values)
+        fill(claim["named"], values): figure_of(merge(claim["figure"], changes), results, values)
         for values, changes in expand(claim["each"], _axes_of(claim, results))
     }
     known = {name: figure for name, figure in figures.items() if figure is not None}

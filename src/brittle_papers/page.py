@@ -55,8 +55,8 @@ Row = Sequence[str | Figure | Contrast | TableCell]
 class PaperPage:
     """A page being built: its parts in order, its plots by name, and its figures as JSON.
 
-    `spec` has the words around them, `values` what these may name in braces. `texts` holds the figures as
-    the tables show them, by TABLE/ROW/COLUMN, for the notes.
+    `spec` has the words around them, `values` what these may name in braces. `texts` holds the
+    figures as the tables show them, by TABLE/ROW/COLUMN, for the notes.
     """
 
     spec: PaperSpec

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from brittle.workflow.tasks import Task, TaskContext, stored_as
-from brittle_papers.spec import PaperSpec, Table, expand, fill
+from brittle_papers.spec import PaperSpec, Table, expand, fill, merge
 
 TaskResult = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., TaskResult])
@@ -107,6 +107,6 @@ def _group(group: Table, values: Values) -> Iterator[Task]:
     module, _, name = group["do"].partition(":")
     function = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     for own, changes in expand(group.get("each", {}), values):
-        arguments = fill({**group.get("with", {}), **changes}, own)
+        arguments = merge(fill(group.get("with", {}), own), fill(changes, own))
         needs = fill(list(group.get("needs", ())), own)
         yield build_task(fill(group["name"], own), function, needs, **arguments)

@@ -121,8 +121,24 @@ def expand(each: Table, values: Mapping[str, Any]) -> Iterator[tuple[dict[str, A
         changes = named if isinstance(named, Mapping) else {}
         axes.append([(axis, entry, changes.get(entry, {})) for entry in named])
     for combination in product(*axes):
-        merged = {name: change for _, _, changes in combination for name, change in changes.items()}
+        merged: Table = {}
+        for _, _, changes in combination:
+            merged = merge(merged, changes)
         yield {**values, **{axis: entry for axis, entry, _ in combination}}, merged
+
+
+def merge(table: Table, changes: Table) -> dict[str, Any]:
+    """Put changes into a table; what is a table in both is merged, too.
+
+    >>> merge({"beam": 3, "model": {"size": "tiny"}}, {"model": {"epochs": 2}})
+    {'beam': 3, 'model': {'size': 'tiny', 'epochs': 2}}
+    """
+    both = {
+        name: merge(table[name], change)
+        for name, change in changes.items()
+        if isinstance(change, Mapping) and isinstance(table.get(name), Mapping)
+    }
+    return {**table, **changes, **both}
 
 
 def _without_all(size: Any) -> Any:

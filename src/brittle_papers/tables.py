@@ -8,9 +8,9 @@
     [tables."table 2".rows]
     plain = { about = "baseline", error = "8.27%" }
 
-A column has a `text` or a `figure` (see judging.py). {row} is the name of the row; the row's own
-values have the names that they have there. `over` names a property of the results with the names
-of the rows, where they depend on what was run. The other words of a column:
+A column has a `text`, or a `figure` (see judging.py; one in words stands in the table alone). {row}
+is the name of the row; the row's own values have the names that they have there. `over` names a
+property of the results with the names of the rows, where they depend on what was run. The other words of a column:
 
 - `key`: the JSON of the row holds the figure under it; without `head` it stands in the JSON alone
 - `format`: how the figure is written; `blank` names a row where it is not
@@ -56,6 +56,8 @@ def _cell(column: Table, results: PaperResults, values: Mapping[str, Any]) -> st
     figure = figure_of(column["figure"], results, values)
     if figure is None:
         return str(column["otherwise"])
+    if isinstance(figure, str):
+        return figure
     cell = figure if isinstance(figure, TableCell) else TableCell(figure)
     text = cell.text
     if text is None:
