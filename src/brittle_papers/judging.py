@@ -6,7 +6,9 @@
 
 A figure is a method of the paper's results (`is`) with its arguments. With `each` a claim is about
 several figures, of which the one that supports it least is the evidence, or (`evidence = "all"`)
-every one of them, each by its name (`named`). A claim without a rule has a judge in Python.
+every one of them, each by its name (`named`). `figures` is a method that returns several by name;
+if it returns none, the claim is undecided, and `nothing` says why. A claim without a rule has a
+judge in Python.
 """
 
 from __future__ import annotations
@@ -55,33 +57,52 @@ def judge_claims(
     """Judge the claims of a paper; those whose tasks were not run are left out."""
     findings = []
     for key, claim in claims.items():
-        judgement = None
-        if claim.get("when") in (None, *results.results):
-            judgement = judges[key](results) if key in judges else judge_claim(claim, results)
+        judgement = judgement_of(key, claim, results, judges)
         if judgement is not None:
             tests = tuple(claim.get("tests", ()))
             findings.append(Finding(key, claim["text"], *judgement, tests))
     return findings
 
 
-def judge_claim(claim: Table, results: PaperResults) -> Judgement | None:
-    """Judge a claim by the rule and the figures that it names; None if there is no figure."""
-    if "each" not in claim:
+def judgement_of(
+    key: str, claim: Table, results: PaperResults, judges: Mapping[str, Judge[Any]]
+) -> Judgement | None:
+    """Judge a claim in Python, or by the rule and the figures that it names.
+
+    None if a task that it needs was not run, or there is no figure.
+    """
+    if claim.get("when") not in (None, *results.results):
+        return None
+    if key in judges:
+        return judges[key](results)
+    if "figure" in claim and "each" not in claim:
         figure = figure_of(claim["figure"], results, {})
         return None if figure is None else _judge_one(claim, figure)
+    figures = _several(claim, results)
+    return None if figures is None else _judge_several(claim, figures)
+
+
+def _several(claim: Table, results: PaperResults) -> Mapping[str, Any] | None:
+    """Return the figures of a claim about several: those of `each`, or a method's own."""
+    if "figures" in claim:
+        own: Mapping[str, Any] | None = figure_of(claim["figures"], results, {})
+        return own
     figures = {
         fill(claim["named"], values): figure_of(merge(claim["figure"], changes), results, values)
         for values, changes in expand(claim["each"], _axes_of(claim, results))
     }
-    known = {name: figure for name, figure in figures.items() if figure is not None}
-    if not known:
-        return None
+    return {name: figure for name, figure in figures.items() if figure is not None} or None
+
+
+def _judge_several(claim: Table, figures: Mapping[str, Any]) -> Judgement:
     rule, bound = RULES[claim["rule"]], claim.get("bound", 0.0)
+    if not figures:
+        return Judgement("undecided", claim["nothing"])
     if claim.get("evidence") != "all":
-        return judge_all(rule, known)
-    verdict = altogether([verdict_of(rule, figure, bound) for figure in known.values()])
+        return judge_all(rule, figures)
+    verdict = altogether([verdict_of(rule, figure, bound) for figure in figures.values()])
     text = FORMATS[claim.get("format", "value")]
-    return Judgement(verdict, "; ".join(f"{name} {text(f)}" for name, f in known.items()))
+    return Judgement(verdict, "; ".join(f"{name} {text(f)}" for name, f in figures.items()))
 
 
 def _axes_of(claim: Table, results: PaperResults) -> Mapping[str, Any]:

@@ -10,7 +10,8 @@
 
 A column has a `text`, or a `figure` (see judging.py; one in words stands in the table alone). {row}
 is the name of the row; the row's own values have the names that they have there. `over` names a
-property of the results with the names of the rows, where they depend on what was run. The other words of a column:
+property of the results with the names of the rows, where they depend on what was run.
+The other words of a column:
 
 - `key`: the JSON of the row holds the figure under it; without `head` it stands in the JSON alone
 - `format`: how the figure is written; `blank` names a row where it is not
