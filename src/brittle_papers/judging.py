@@ -44,12 +44,19 @@ RULES: Mapping[str, Rule] = {"above": above, "below": below, "within": within}
 def figure_of(call: Table, results: PaperResults, values: Mapping[str, Any]) -> Any:
     """Return the figure that paper.toml names: a method of the results, with arguments."""
     arguments = fill(call, values)
-    method = arguments.pop("is")
-    known = [name for name in dir(type(results)) if not name.startswith("_")]
-    if method not in known:
-        raise unknown("figure in paper.toml", method, known)
-    figure = getattr(results, method)
+    figure = read_from(results, arguments.pop("is"))
     return figure(**arguments) if callable(figure) else figure
+
+
+def read_from(results: PaperResults, path: str) -> Any:
+    """Return a method or property of the results, or (a.b) of one of their parts."""
+    found: Any = results
+    for name in path.split("."):
+        known = [other for other in dir(found) if not other.startswith("_")]
+        if name not in known:
+            raise unknown("figure in paper.toml", path, known)
+        found = getattr(found, name)
+    return found
 
 
 def judge_claims(
@@ -111,7 +118,7 @@ def _judge_several(claim: Table, figures: Mapping[str, Any]) -> Judgement:
 def _axes_of(claim: Table, results: PaperResults) -> Mapping[str, Any]:
     """Return what axes may name as $NAME: a property of the results."""
     axes = [axis[1:] for axis in claim["each"].values() if isinstance(axis, str)]
-    return {axis: getattr(results, axis) for axis in axes}
+    return {axis: read_from(results, axis) for axis in axes}
 
 
 def _judge_one(claim: Table, figure: Figure | Contrast) -> Judgement:

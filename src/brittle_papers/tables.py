@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brittle_papers.formats import FORMATS
-from brittle_papers.judging import figure_of
+from brittle_papers.judging import figure_of, read_from
 from brittle_papers.page import PaperPage, Row, TableCell
 from brittle_papers.results import PaperResults
 from brittle_papers.spec import Table, fill
@@ -37,7 +37,7 @@ def add_table(page: PaperPage, key: str, results: PaperResults, **more: Any) -> 
     table = page.spec.tables[key]
     columns = [c for c in table["columns"] if c.get("when") in (None, *results.results)]
     texts = table.get("rows", {})
-    names = getattr(results, table["over"]) if "over" in table else texts
+    names = read_from(results, table["over"]) if "over" in table else texts
     rows: dict[str, Row] = {}
     for name in names:
         values = {**more, **texts.get(name, {}), "row": name}
@@ -66,7 +66,7 @@ def _cell(column: Table, results: PaperResults, values: Mapping[str, Any]) -> st
     if "beside" in column:
         text = f"{text} [{_text(column['beside'], column, values)}]"
     is_blank = column.get("blank") == values["row"]
-    return TableCell(cell.value, column.get("key", ""), "" if is_blank else text)
+    return TableCell(cell.value, fill(column.get("key", ""), values), "" if is_blank else text)
 
 
 def _text(text: str, column: Table, values: Mapping[str, Any]) -> str:

@@ -21,8 +21,6 @@ from brittle_papers.claims import GUESS
 from brittle_papers.components import principal_components
 from brittle_papers.data import write_splits
 from brittle_papers.estimates import KINDS, estimates
-from brittle_papers.natural.plan import SCALES as NATURAL_SCALES
-from brittle_papers.natural.plan import plan as plan_natural
 from brittle_papers.page import load_notes
 from brittle_papers.paper import build_page, load_paper, plan_of
 from brittle_papers.request import PaperRequest
@@ -230,15 +228,16 @@ def test_the_docs_have_the_scales_of_attention() -> None:
 def test_the_docs_have_the_scales_of_natural_adversaries() -> None:
     page = (NOTES.parent / "generators.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = NATURAL_SCALES[name]
-        digits = f"{10 * scale.per_class}, {scale.samples:,}"
-        many = f"{10 * scale.many_per_class}, {scale.many_samples:,}"
-        sizes = f"{scale.generator_size} | {digits} | {many} | {scale.rebuilt:,}, {scale.refine}"
+        scale = load_spec("natural").scale(name)
+        digits = f"{10 * scale['per_class']}, {scale['samples']:,}"
+        many = f"{10 * scale['many_per_class']}, {scale['many_samples']:,}"
+        rebuilt = f"{scale['rebuilt']:,}, {scale['refine']}"
+        sizes = f"{scale['generator_size']} | {digits} | {many} | {rebuilt}"
         assert f"| `{name}` | {sizes} |" in page
 
 
 def test_natural_adversaries_of_digits_are_planned() -> None:
-    digits = plan_natural(PaperRequest("natural", "small", "mnist", cases=30))
+    digits = planned(PaperRequest("natural", "small", "mnist", cases=30))
     assert [t.name for t in digits][:3] == ["models", "generator", "classifiers"]
     assert {t.arguments["per_class"] for t in digits if t.name.startswith("FGSM")} == {3}
     names = {t.name for t in digits}

@@ -42,8 +42,13 @@ class Compared:
         over = "cases with an adversary"
         return Figure(figure.mean, *figure.interval, None, figure.found, over)
 
-    def largest(self, name: str) -> Figure:
-        """Return the share of cases in which Δz is the largest; level ones share a case."""
+    def largest(self, name: str) -> Figure | None:
+        """Return the share of cases in which Δz is the largest; level ones share a case.
+
+        None for a classifier that was not compared.
+        """
+        if name not in self.names:
+            return None
         cases = zip(*(self.study.distances[other] for other in self.names), strict=True)
         n = self.names.index(name)
         wins = []
@@ -88,24 +93,6 @@ class TextResults(PaperResults):
     def compared(self) -> Compared:
         """The study of the classifiers."""
         return Compared(load_study(self.folder, self.results["robustness for entailment"]))
-
-    @property
-    def compared_names(self) -> Sequence[str]:
-        return self.compared.names
-
-    def distance(self, name: str) -> Figure:
-        return self.compared.distance(name)
-
-    def largest(self, name: str) -> Figure | None:
-        """Compute in how many cases a classifier's Δz is the largest; None if it was not run."""
-        return self.compared.largest(name) if name in self.compared.names else None
-
-    def lost(self, name: str) -> int:
-        """Count the cases whose reconstruction is predicted otherwise already."""
-        return self.compared.study.lost(name)
-
-    def held(self, name: str) -> int:
-        return self.compared.held(name)
 
     def more_accurate(self) -> Mapping[str, Contrast] | None:
         """Compare the accuracy of each classifier with that of the one before it."""
