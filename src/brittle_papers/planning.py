@@ -78,13 +78,6 @@ def build_task(
     return Task(name, function, arguments, needed, kind.leaves, None, kind.here, kind.is_stage)
 
 
-def build_tasks(
-    function: Callable[..., TaskResult], rows: Mapping[str, Mapping[str, Any]], **shared: Any
-) -> list[Task]:
-    """Build tasks of one function: the arguments of each by its name, and those that all share."""
-    return [build_task(name, function, **shared, **row) for name, row in rows.items()]
-
-
 def _names(argument: Any) -> Iterator[str]:
     """Yield the tasks that an argument names: a name, or a list or table of such."""
     if isinstance(argument, str):

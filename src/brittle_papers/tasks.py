@@ -39,6 +39,17 @@ def model_folders(folder: Path, result: TaskResult) -> list[Path]:
     return [models_folder() / result["folder"]]
 
 
+def describe_model(folder: Path) -> TaskResult:
+    """Return what the result of every task that trains a model says of it."""
+    card = load_card(folder)
+    return {
+        "folder": folder.name,
+        "name": card.full_name,
+        "fingerprint": card.fingerprint,
+        "settings": dict(card.settings),
+    }
+
+
 def is_trained(context: TaskContext, **arguments: Any) -> bool:
     """Tell whether the model of a train task is in the cache of this machine."""
     return is_trained_on(**_training(context, **arguments))
@@ -106,11 +117,7 @@ def train(
     folder = train_on(**training, progress=report)
     card = load_card(folder)
     assert card.dev_accuracy is not None, "a classifier has one"
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+    return describe_model(folder) | {
         "hardening": dict(card.hardening),
         "examples": card.examples,
         "epochs": card.epochs,
@@ -167,19 +174,40 @@ def attack(
     if "learn_from" in settings:
         folder = context.folder / context.needs[data]["folder"]
         settings["learn_from"] = str(folder / f"{settings['learn_from']}.csv")
+    return run_as_task(
+        context,
+        open_model(context.needs[target]),
+        dataset,
+        attack,
+        limit=limit,
+        seed=seed,
+        confidence=confidence,
+        **settings,
+    )
+
+
+def run_as_task(
+    context: TaskContext,
+    target: Any,
+    dataset: Dataset,
+    attack: str,
+    *,
+    limit: int | None,
+    won: str = "broken",
+    **settings: Any,
+) -> TaskResult:
+    """Attack a target in a run that has the name of the task; `won` names what it looks for."""
     report_seldom = throttle(context.report)
 
     def report(progress: Any) -> None:
         broken = progress.counts.get("broken", 0)
-        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} broken")
+        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} {won}")
 
     run = run_attack(
-        open_model(context.needs[target]),
+        target,
         dataset,
         attack,
         limit=limit_below(limit, len(dataset)),
-        seed=seed,
-        confidence=confidence,
         name=context.unique_name,
         folder=context.folder,
         progress=report,

@@ -83,8 +83,15 @@ def measured(name: str, blocks: Iterable[Array], norm: float, bound: float, d: i
     half = 1.96 * math.sqrt(max(0.0, squares / count - mean**2) / count)
     tails = tuple((above / count).tolist())
     return BoundCheck(
-        *(name, d, norm, mean, mean - half, mean + half, bound, tails),
-        tuple(1 / multiple for multiple in TAILS),
+        name=name,
+        d=d,
+        norm=norm,
+        mean=mean,
+        low=mean - half,
+        high=mean + half,
+        bound=bound,
+        tails=tails,
+        tail_bounds=tuple(1 / multiple for multiple in TAILS),
     )
 
 

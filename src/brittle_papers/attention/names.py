@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-SENTIMENT, ENTAILMENT, TRANSLATION = "sentiment", "entailment", "translation"
-CLASSIFIED = (SENTIMENT, ENTAILMENT)
+SENTIMENT, ENTAILMENT = CLASSIFIED = ("sentiment", "entailment")
 
 LSTM, ENCODER, SCRATCH = TARGETS = ("BiLSTM", "MiniLM", "BERT-NOPT")
 """The classifiers in the paper's order: its LSTM, its BERT, and its BERT without pretraining."""

@@ -232,7 +232,8 @@ def _relative(page: PaperPage, found: AttentionFigures) -> None:
         for target in found.targets(task):
             paper = page.spec.tables["relative"] if task == names.SENTIMENT else {}
             rows[f"{task}, {target}"] = [
-                *(f"{task}, {target}", paper.get(target, NO_VALUE)),
+                f"{task}, {target}",
+                paper.get(target, NO_VALUE),
                 mean_cell(found.measured(task, target, relative), "Re"),
                 mean_cell(found.measured(task, target, first_layer_spread), "spread"),
             ]

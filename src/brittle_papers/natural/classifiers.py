@@ -18,9 +18,8 @@ DATA_SHARES = {0.002: 60, 0.005: 40, 0.01: 30, 0.05: 15, 0.2: 8, 0.5: 5}
 """Shares of the train split, each with its epochs: fewer pictures are seen more often."""
 DECAYS = (0.3, 1.0, 3.0, 10.0)
 EPOCHS, BATCH, SMALL_BATCH = 4, 256, 32
-NEURONS_KIND, DROPOUT_KIND, DATA_KIND, DECAY_KIND = KINDS = (
-    *("neurons", "dropout", "data", "weight decay"),
-)
+KINDS = ("neurons", "dropout", "data", "weight decay")
+NEURONS_KIND, DROPOUT_KIND, DATA_KIND, DECAY_KIND = KINDS
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,15 @@ def _searches(page: PaperPage, found: NaturalResults) -> None:
 
 
 SEARCH_HEAD = [
-    *("target", "compared", "reconstruction not kept", "Δz: hybrid", "iterative", "uniform"),
-    *("queries: hybrid", "iterative", "uniform"),
+    "target",
+    "compared",
+    "reconstruction not kept",
+    "Δz: hybrid",
+    "iterative",
+    "uniform",
+    "queries: hybrid",
+    "iterative",
+    "uniform",
 ]
 THIRDS_HEAD = ["target, third by Δz", "mean Δz", "queries, hybrid over iterative"]
 

@@ -51,8 +51,11 @@ def figure_1(found: NaturalResults) -> str:
         SheetRow(
             "",
             [
-                *(_original(fgsm[case]), _change(fgsm[case]), _adversary(fgsm[case])),
-                *(_change(natural[case]), _adversary(natural[case])),
+                _original(fgsm[case]),
+                _change(fgsm[case]),
+                _adversary(fgsm[case]),
+                _change(natural[case]),
+                _adversary(natural[case]),
             ],
         )
         for case in both[:SHOWN_ON_MLP]

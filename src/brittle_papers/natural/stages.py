@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from brittle.training import train
 from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
-from brittle.zoo.model_cache import models_folder
 from brittle_papers.natural.curve import distance_to_curve, find_adversaries
 from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
 from brittle_papers.natural.searches import (
@@ -30,6 +29,7 @@ from brittle_papers.natural.searches import (
     run_searches,
 )
 from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import describe_model, model_folders
 
 Result = dict[str, Any]
 DIGITS_OF_POINTS = 4
@@ -46,13 +46,8 @@ def model_spec(model: str, data: str, size: str, seed: int, settings: str = "") 
     return f"{model}@{data}#{seed}{'?' if changed else ''}{changed}"
 
 
-def generator_folder(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of the generator."""
-    return [models_folder() / result["folder"]]
-
-
 @task_function(
-    "brittle.papers.natural.stages:train_generator", leaves=generator_folder, here=stays_here
+    "brittle.papers.natural.stages:train_generator", leaves=model_folders, here=stays_here
 )
 def train_generator(
     context: TaskContext,
@@ -72,11 +67,7 @@ def train_generator(
         "WGAN", data, seed, size=size, changed=changed, progress=lambda p: report(str(p))
     )
     card = load_card(folder)
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+    return describe_model(folder) | {
         "measures": dict(card.measures),
         "seconds": card.seconds,
         "message": str(card.measures.get("summary", "trained")),
@@ -108,7 +99,11 @@ def compare_searches(
     chosen, fewer = (digits(data, n, settings.seed) for n in (per_class, uniform_per_class))
     started = time.process_time()
     runs = run_searches(
-        *(target, chosen, settings, context.folder, context.unique_name),
+        target,
+        chosen,
+        settings,
+        context.folder,
+        context.unique_name,
         for_uniform=fewer,
         report=throttle(context.report),
     )
@@ -137,10 +132,8 @@ def search_around(
     settings = SearchSettings(**search)
     chosen = datasets.load(data)
     if label in chosen.labels:
-        chosen = Dataset(
-            *(chosen.name, chosen.split, tuple(e for e in chosen if e.label == label)),
-            *((str(label),), chosen.warnings, chosen.kind),
-        )
+        own = tuple(example for example in chosen if example.label == label)
+        chosen = replace(chosen, examples=own, labels=(str(label),))
     chosen = of_each_class(chosen, per_class, settings.seed)
     runs = {}
     for number, (name, spec) in enumerate(targets.items()):

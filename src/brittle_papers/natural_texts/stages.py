@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from brittle.data import Dataset
 from brittle.files import make_private_folder, replacing
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
-from brittle.runs.runner import attack as run_attack
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
@@ -33,10 +31,10 @@ from brittle_papers.attention.translation import (
     is_installed,
 )
 from brittle_papers.attention.translation import load_sentences as load_captions
-from brittle_papers.data import limit_below, load_split
+from brittle_papers.data import load_split
 from brittle_papers.natural_texts import probes
 from brittle_papers.planning import stays_here, task_function
-from brittle_papers.tasks import run_files
+from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
 
 Result = dict[str, Any]
 SPLITS = ("train", "dev", "test")
@@ -106,11 +104,6 @@ def _sentences(dataset: Dataset) -> Iterator[str]:
                     yield sentence
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of a trained model."""
-    return [models_folder() / result["folder"]]
-
-
 @task_function(
     "brittle.papers.natural_texts.stages:train_generator",
     "sentences",
@@ -132,11 +125,7 @@ def train_generator(
         progress=lambda state: report(str(state)),
     )
     card = load_card(folder)
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+    return describe_model(folder) | {
         "examples": card.examples,
         "seconds": card.seconds,
         "measures": dict(card.measures),
@@ -254,30 +243,18 @@ def probe_translator(
 
     `target` names the task that trained the translator; a third party has none.
     """
-    report_seldom = throttle(context.report)
-
-    def report(progress: Any) -> None:
-        broken = progress.counts.get("broken", 0)
-        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} found")
-
-    spec = str(models_folder() / context.needs[target]["folder"]) if target else SPECS[name]
-    dataset = _short_captions(source)
-    run = run_attack(
-        spec,
-        dataset,
+    return run_as_task(
+        context,
+        str(models_folder() / context.needs[target]["folder"]) if target else SPECS[name],
+        _short_captions(source),
         "natural",
         goal=goal,
-        limit=limit_below(limit, len(dataset)),
+        limit=limit,
+        won="found",
         seed=seed,
-        name=context.unique_name,
-        folder=context.folder,
-        progress=report,
         generator=_generator_path(context, generator),
         **settings,
     )
-    statuses = Counter(row.status for row in run.results())
-    message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
-    return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
 def _short_captions(source: str) -> Dataset:
