@@ -29,14 +29,14 @@ GUESS = "(a guess)"
 """What a note says of a reason that no task tests."""
 
 
-class Judgement(NamedTuple):
+class JudgedClaim(NamedTuple):
     """What we find about a claim."""
 
     verdict: Verdict
     evidence: str
 
 
-Judge = Callable[[R], Judgement | None]
+Judge = Callable[[R], JudgedClaim | None]
 """Judges one claim by a paper's results; None if the tasks that it needs were not run."""
 
 
@@ -51,21 +51,23 @@ class Finding:
     tests: tuple[str, ...] = ()
 
 
-def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
+def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> JudgedClaim:
     """Judge a claim by the interval of one value, which is also the evidence."""
-    return Judgement(verdict_of(rule, value, bound), format_value(value))
+    return JudgedClaim(verdict_of(rule, value, bound), format_value(value))
 
 
-def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
+def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> JudgedClaim:
     """Judge a claim about several contrasts; the evidence is the one that supports it least."""
     sign = -1 if rule is below else 1
     weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
     evidence = f"{weakest}, {format_value(contrasts[weakest])}"
     verdict = altogether([verdict_of(rule, contrast, 0.0) for contrast in contrasts.values()])
-    return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
+    return JudgedClaim(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
 
 
-def judge_each(rule: Rule, known: Mapping[str, Figure | Contrast], bound: float = 0.0) -> Judgement:
+def judge_each(
+    rule: Rule, known: Mapping[str, Figure | Contrast], bound: float = 0.0
+) -> JudgedClaim:
     """Judge a claim about several differences; the evidence is the one that supports it least.
 
     How many of them agree and disagree stands before it.
@@ -73,11 +75,11 @@ def judge_each(rule: Rule, known: Mapping[str, Figure | Contrast], bound: float 
     verdicts = {name: _verdict_with_draws(rule, value, bound) for name, value in known.items()}
     weakest = min(known, key=lambda name: _support(rule, known[name]))
     if len(known) == 1:
-        return Judgement(verdicts[weakest], f"{weakest}, {format_difference(known[weakest])}")
+        return JudgedClaim(verdicts[weakest], f"{weakest}, {format_difference(known[weakest])}")
     counts = {v: sum(x == v for x in verdicts.values()) for v in ("agrees", "disagrees")}
     evidence = f"{counts['agrees']} of {len(known)} comparisons agree, {counts['disagrees']} "
     evidence += f"disagree; the weakest: {weakest}, {format_difference(known[weakest])}"
-    return Judgement(altogether(list(verdicts.values())), evidence)
+    return JudgedClaim(altogether(list(verdicts.values())), evidence)
 
 
 def _verdict_with_draws(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
@@ -95,11 +97,11 @@ def _support(rule: Rule, value: Figure | Contrast) -> float:
     return size if rule is above else -size if rule is below else -abs(size)
 
 
-def judge_near(value: Figure, expected: float, margin: float) -> Judgement:
+def judge_near(value: Figure, expected: float, margin: float) -> JudgedClaim:
     """Judge the claim that a number is `expected`, give or take a margin."""
     low, high = interval_of(value)
     shifted = (None, None) if low is None or high is None else (low - expected, high - expected)
-    return Judgement(within(shifted, margin), format_value(value))
+    return JudgedClaim(within(shifted, margin), format_value(value))
 
 
 def verdict_of(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:

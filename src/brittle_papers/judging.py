@@ -22,7 +22,7 @@ from brittle.metrics.summary import Figure
 from brittle_papers.claims import (
     Finding,
     Judge,
-    Judgement,
+    JudgedClaim,
     Rule,
     above,
     altogether,
@@ -50,13 +50,13 @@ def figure_of(call: Table, results: PaperResults, values: Mapping[str, Any]) -> 
 
 def read_from(results: PaperResults, path: str) -> Any:
     """Return a method or property of the results, or (a.b) of one of their parts."""
-    found: Any = results
+    part: Any = results
     for name in path.split("."):
-        known = [other for other in dir(found) if not other.startswith("_")]
+        known = [other for other in dir(part) if not other.startswith("_")]
         if name not in known:
             raise unknown("figure in paper.toml", path, known)
-        found = getattr(found, name)
-    return found
+        part = getattr(part, name)
+    return part
 
 
 def judge_claims(
@@ -74,7 +74,7 @@ def judge_claims(
 
 def judgement_of(
     key: str, claim: Table, results: PaperResults, judges: Mapping[str, Judge[Any]]
-) -> Judgement | None:
+) -> JudgedClaim | None:
     """Judge a claim in Python, or by the rule and the figures that it names.
 
     None if a task that it needs was not run, or there is no figure.
@@ -102,17 +102,17 @@ def _several(claim: Table, results: PaperResults) -> Mapping[str, Any] | None:
     return {name: figure for name, figure in figures.items() if figure is not None} or None
 
 
-def _judge_several(claim: Table, figures: Mapping[str, Any]) -> Judgement:
+def _judge_several(claim: Table, figures: Mapping[str, Any]) -> JudgedClaim:
     rule, bound = RULES[claim["rule"]], claim.get("bound", 0.0)
     if not figures:
-        return Judgement("undecided", claim["nothing"])
+        return JudgedClaim("undecided", claim["nothing"])
     if claim.get("evidence") == "counted":
         return judge_each(rule, figures, bound)
     if claim.get("evidence") != "all":
         return judge_all(rule, figures)
     verdict = altogether([verdict_of(rule, figure, bound) for figure in figures.values()])
     text = FORMATS[claim.get("format", "value")]
-    return Judgement(verdict, "; ".join(f"{name} {text(f)}" for name, f in figures.items()))
+    return JudgedClaim(verdict, "; ".join(f"{name} {text(f)}" for name, f in figures.items()))
 
 
 def _axes_of(claim: Table, results: PaperResults) -> Mapping[str, Any]:
@@ -121,7 +121,7 @@ def _axes_of(claim: Table, results: PaperResults) -> Mapping[str, Any]:
     return {axis: read_from(results, axis) for axis in axes}
 
 
-def _judge_one(claim: Table, figure: Figure | Contrast) -> Judgement:
+def _judge_one(claim: Table, figure: Figure | Contrast) -> JudgedClaim:
     if claim["rule"] == "near":
         assert isinstance(figure, Figure)
         verdict, evidence = judge_near(figure, claim["expected"], claim["margin"])
@@ -129,4 +129,4 @@ def _judge_one(claim: Table, figure: Figure | Contrast) -> Judgement:
         verdict, evidence = judge(RULES[claim["rule"]], figure, claim.get("bound", 0.0))
     if "format" in claim:
         evidence = FORMATS[claim["format"]](figure)
-    return Judgement(verdict, claim.get("evidence", "{}").format(evidence))
+    return JudgedClaim(verdict, claim.get("evidence", "{}").format(evidence))

@@ -55,7 +55,7 @@ class Paper(Generic[F]):
     `results` reads the figures that tables and claims name. `parts` build those parts of the page
     that are more than a section and a table, `judges` those verdicts that are more than a rule for
     figures; both by their name in the file. `values` computes what the tasks name as $NAME and is
-    neither a size nor a part of the request; `plan` replaces the tasks of the file.
+    neither a size nor a part of the request.
     """
 
     name: str
@@ -63,7 +63,6 @@ class Paper(Generic[F]):
     parts: Mapping[str, Callable[[PaperPage, F], None]] = field(default_factory=dict)
     judges: Mapping[str, Judge[F]] = field(default_factory=dict)
     values: Callable[[PaperRequest, Values], Values] | None = None
-    plan: Callable[[PaperRequest], Sequence[Task]] | None = None
 
 
 def load_paper(name: str) -> Paper[Any]:
@@ -77,8 +76,6 @@ def load_paper(name: str) -> Paper[Any]:
 
 def plan_of(paper: Paper[Any], request: PaperRequest) -> Sequence[Task]:
     """List the tasks of a request, each after those that it needs."""
-    if paper.plan is not None:
-        return paper.plan(request)
     return plan_tasks(load_spec(paper.name), values_of(paper, request))
 
 

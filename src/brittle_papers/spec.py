@@ -25,7 +25,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Scale:
+class PaperScale:
     """How much of a paper is done: the name of a scale, and its sizes by their names."""
 
     name: str
@@ -68,11 +68,11 @@ class PaperSpec:
     examples: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     differences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
-    def scale(self, name: str) -> Scale:
+    def scale(self, name: str) -> PaperScale:
         """Return the sizes of a scale."""
         if name not in self.scales:
             raise unknown("scale", name, self.scales)
-        return Scale(name, _without_all({**self.sizes, **self.scales[name]}))
+        return PaperScale(name, _without_all({**self.sizes, **self.scales[name]}))
 
 
 @cache
@@ -101,8 +101,8 @@ def fill(value: Any, values: Mapping[str, Any]) -> Any:
         if value.startswith("$"):
             if value[1:] not in values:
                 raise unknown("value in paper.toml", value[1:], values)
-            found = values[value[1:]]
-            return found() if callable(found) else found
+            named = values[value[1:]]
+            return named() if callable(named) else named
         return value.format_map(values)
     if isinstance(value, Mapping):
         return {name: fill(part, values) for name, part in value.items()}

@@ -14,7 +14,7 @@ from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
 from brittle.reports.plots import histogram_figure
 from brittle_papers import paper as papers
-from brittle_papers.claims import Judge, Judgement
+from brittle_papers.claims import Judge, JudgedClaim
 from brittle_papers.page import (
     PaperPage,
     TableCell,
@@ -130,8 +130,8 @@ def test_examples_of_the_paper_beside_ours() -> None:
 def test_a_page_tells_how_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
     request = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
     judges: dict[str, Judge[PaperResults]] = {
-        "a": lambda found: Judgement("agrees", "1"),
-        "b": lambda found: Judgement("undecided", "2"),
+        "a": lambda found: JudgedClaim("agrees", "1"),
+        "b": lambda found: JudgedClaim("undecided", "2"),
         "c": lambda found: None,
     }
     paper = Paper(

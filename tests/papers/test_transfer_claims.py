@@ -13,7 +13,7 @@ from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.transfer.study import TransferStudy, Winner
 from brittle_papers.request import PaperRequest
-from brittle_papers.transfer.claims import TransferFigures
+from brittle_papers.transfer.claims import TransferPaperFigures
 from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
 from papers.judged import judged
 
@@ -26,7 +26,7 @@ TEXTS = 150
 Rate = Callable[[Member, Member], float]
 
 
-def results(rate: Rate, other: Rate | None = None) -> TransferFigures:
+def results(rate: Rate, other: Rate | None = None) -> TransferPaperFigures:
     """Invent a study in which a target is fooled at a rate, and one of the other attack."""
     members = tuple(member_of(name, "mr", 2) for name in NAMES)
     winners = tuple(
@@ -52,7 +52,7 @@ def results(rate: Rate, other: Rate | None = None) -> TransferFigures:
         by_source = {member.name: winners for member in members}
         return TransferStudy(name, *parts, by_source, before, after, before)
 
-    found = TransferFigures(PaperRequest("transfer", "small", "mr"), Path(), {})
+    found = TransferPaperFigures(PaperRequest("transfer", "small", "mr"), Path(), {})
     studies = {PWWS: study(rate, "pwws")}
     if other is not None:
         studies[GENETIC] = study(other, "genetic")

@@ -14,7 +14,7 @@ from brittle_papers.attention.results import AttentionResults, Difference, Measu
 from brittle_papers.claims import (
     Interval,
     Judge,
-    Judgement,
+    JudgedClaim,
     Verdict,
     above,
     altogether,
@@ -123,7 +123,7 @@ def _known(gaps: Mapping[str, Difference | None]) -> Gaps | None:
     return {name: gap for name, gap in gaps.items() if gap is not None} or None
 
 
-def _inside(found: AttentionFigures, measure: Measure) -> Judgement | None:
+def _inside(found: AttentionFigures, measure: Measure) -> JudgedClaim | None:
     """Judge that a measure is lower in the encoder than in the LSTM, over shared broken cases."""
     figure = found.compare_measured(names.SENTIMENT, measure, names.LSTM, names.ENCODER)
     if figure.value is None:
@@ -132,7 +132,7 @@ def _inside(found: AttentionFigures, measure: Measure) -> Judgement | None:
     both = f"{names.LSTM} {own[0].value:.2f}, {names.ENCODER} {own[1].value:.2f}"
     evidence = f"{both}; over the cases broken on both {format_change(figure)}"
     verdict = below(interval_of(figure)) if figure.of >= MIN_SHARED else "undecided"
-    return Judgement(verdict, evidence)
+    return JudgedClaim(verdict, evidence)
 
 
 def relative(case: InsideCase) -> float | None:
@@ -145,16 +145,16 @@ def first_layer_spread(case: InsideCase) -> float | None:
     return spread(case, FIRST_LAYER) if len(case.changes) > FIRST_LAYER else None
 
 
-def _bleu(found: AttentionFigures) -> Judgement | None:
+def _bleu(found: AttentionFigures) -> JudgedClaim | None:
     compared = found.compared_bleu
     if compared is None:
         return None
     verdict = altogether([above(interval_of(f)) for f in (compared.before, compared.after)])
     before, after = format_change(compared.before), format_change(compared.after)
-    return Judgement(verdict, f"before {before}, under typos {after}")
+    return JudgedClaim(verdict, f"before {before}, under typos {after}")
 
 
-def _theorem_mean(found: AttentionFigures) -> Judgement | None:
+def _theorem_mean(found: AttentionFigures) -> JudgedClaim | None:
     """Judge the mean by its interval, and the rate in d where norms stay constant."""
     families = found.results["theorem 1"]["families"]
     ratios = [
@@ -169,14 +169,14 @@ def _theorem_mean(found: AttentionFigures) -> Judgement | None:
     ratio, where = max(ratios)
     rates = ", ".join(f"{name} {value:.3f}" for name, value in slopes.items())
     evidence = f"the mean reaches {ratio:.2f} of its bound at most ({where}); slopes {rates}"
-    return Judgement(altogether(verdicts), evidence)
+    return JudgedClaim(altogether(verdicts), evidence)
 
 
-def _theorem_tail(found: AttentionFigures) -> Judgement | None:
+def _theorem_tail(found: AttentionFigures) -> JudgedClaim | None:
     checks = [c for f in found.results["theorem 1"]["families"].values() for c in f["checks"]]
     shares = [(t / b) for c in checks for t, b in zip(c["tails"], c["tail_bounds"])]
     verdict: Verdict = "agrees" if max(shares) <= 1 else "disagrees"
-    return Judgement(verdict, f"tails reach {max(shares):.2f} of Markov's bound at most")
+    return JudgedClaim(verdict, f"tails reach {max(shares):.2f} of Markov's bound at most")
 
 
 JUDGES: Mapping[str, Judge[AttentionFigures]] = {

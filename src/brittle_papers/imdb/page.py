@@ -16,7 +16,7 @@ from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after,
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
 from brittle.results import Result
 from brittle.studies.transfer.labels import transferred_rows
-from brittle_papers.claims import Judgement, difference, within
+from brittle_papers.claims import JudgedClaim, difference, within
 from brittle_papers.formats import format_value
 from brittle_papers.page import PaperPage, TableCell, format_examples, format_table
 from brittle_papers.paper import Paper
@@ -179,22 +179,22 @@ def _figure_7(page: PaperPage, results: ImdbResults) -> None:
     add_table(page, "figure 7", results)
 
 
-def _same_words(results: ImdbResults) -> Judgement:
+def _same_words(results: ImdbResults) -> JudgedClaim:
     found = results["strongest words"]["words"]["whole"]
     paper = load_spec("imdb").tables["strongest words"]
     shared = sum(len({*words} & {*found.get(label, ())}) for label, words in paper.items())
     order = "in the same order" if found == paper else "in another order"
     evidence = f"{shared} of {sum(map(len, paper.values()))} words are the same, {order}"
-    return Judgement("agrees" if found == paper else "disagrees", evidence)
+    return JudgedClaim("agrees" if found == paper else "disagrees", evidence)
 
 
-def _both_classes(results: ImdbResults) -> Judgement:
+def _both_classes(results: ImdbResults) -> JudgedClaim:
     labels = results["data"]["labels"]
     classes = {label: results.broken_by_few("JSMA, gradient", label) for label in labels}
     evidence = ", ".join(f"{label} {format_value(figure)}" for label, figure in classes.items())
     if len(classes) != 2:
-        return Judgement("undecided", evidence)
-    return Judgement(within(difference(*classes.values()), ALIKE), evidence)
+        return JudgedClaim("undecided", evidence)
+    return JudgedClaim(within(difference(*classes.values()), ALIKE), evidence)
 
 
 PAPER = Paper(

@@ -12,7 +12,7 @@ from brittle.formatting import number, percent
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
 from brittle.workflow.tasks import load_seconds
-from brittle_papers.claims import Judgement
+from brittle_papers.claims import JudgedClaim
 from brittle_papers.natural import sheets
 from brittle_papers.natural.classifiers import NEURONS_KIND, classifiers
 from brittle_papers.natural.curve import LINE
@@ -196,14 +196,14 @@ def _cost(page: PaperPage, found: NaturalResults) -> None:
     page.record(["cost"], {name: round(value) for name, value in seconds.items()})
 
 
-def _sign(found: NaturalResults) -> Judgement:
+def _sign(found: NaturalResults) -> JudgedClaim:
     test = found.sign_test
     evidence = f"the forest's Δz is smaller on {test.smaller} digits and larger on {test.larger}"
     agrees = test.smaller > test.larger and test.p < MAX_P
     opposite = test.smaller < test.larger and test.p < OPPOSITE_P
     verdict = "agrees" if agrees else "disagrees" if opposite else "undecided"
     p = "p < 0.0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
-    return Judgement(verdict, f"{evidence}, {p}")  # type: ignore[arg-type]
+    return JudgedClaim(verdict, f"{evidence}, {p}")  # type: ignore[arg-type]
 
 
 def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:

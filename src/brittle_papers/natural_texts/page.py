@@ -10,7 +10,7 @@ from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
 from brittle.results import Result
 from brittle_papers.attention import translation
-from brittle_papers.claims import Judge, Judgement, above, interval_of
+from brittle_papers.claims import Judge, JudgedClaim, above, interval_of
 from brittle_papers.data import source_digest
 from brittle_papers.formats import format_value
 from brittle_papers.natural_texts import probes, stages
@@ -131,12 +131,12 @@ def _line(name: str, row: Result) -> list[str]:
 def _passes(probe: str) -> Judge[TextResults]:
     """Judge that neighbours of some sentences pass a probe, on our translator."""
 
-    def judge(found: TextResults) -> Judgement | None:
+    def judge(found: TextResults) -> JudgedClaim | None:
         rates = found.probed(probe)
         if probes.OURS not in rates:
             return None
         evidence = "; ".join(f"{name} {format_value(figure)}" for name, figure in rates.items())
-        return Judgement(above(interval_of(rates[probes.OURS])), evidence)
+        return JudgedClaim(above(interval_of(rates[probes.OURS])), evidence)
 
     return judge
 

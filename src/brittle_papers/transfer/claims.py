@@ -14,14 +14,14 @@ from brittle.studies.rules.evaluation import ALL, SHARES, success
 from brittle.studies.transfer.classes import diagonal_of
 from brittle.studies.transfer.factors import FACTORS, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
-from brittle_papers.claims import Judge, Judgement, above, altogether, difference, within
+from brittle_papers.claims import Judge, JudgedClaim, above, altogether, difference, within
 from brittle_papers.formats import format_rate
 from brittle_papers.transfer.results import (
     GENETIC,
     PWWS,
     SAME_MODELS,
     Statistic,
-    TransferResults,
+    TransferPaperResults,
 )
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ BEYOND_CHANCE = 0.2
 
 
 @dataclass(frozen=True)
-class TransferFigures(TransferResults):
+class TransferPaperFigures(TransferPaperResults):
     """The figures of the claims: differences of mean rates, each with its name."""
 
     def steps_of_factors(self, attack: str) -> Mapping[str, Figure] | None:
@@ -145,7 +145,7 @@ def _mean(cells: Array) -> Array:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _asymmetric(results: TransferFigures) -> Judgement:
+def _asymmetric(results: TransferPaperFigures) -> JudgedClaim:
     study = results.studies[PWWS]
     count = len(study.sources)
     upper = np.triu_indices(count, 1)
@@ -155,10 +155,10 @@ def _asymmetric(results: TransferFigures) -> Judgement:
     apart = sum((f.low or 0.0) > 0 or (f.high or 0.0) < 0 for f in figures)
     share = apart / len(figures)
     evidence = f"the interval of r(s, t) − r(t, s) leaves out 0 for {apart} of {len(figures)} pairs"
-    return Judgement("agrees" if share > BEYOND_CHANCE else "disagrees", evidence)
+    return JudgedClaim("agrees" if share > BEYOND_CHANCE else "disagrees", evidence)
 
 
-def _overfit(results: TransferFigures) -> Judgement | None:
+def _overfit(results: TransferPaperFigures) -> JudgedClaim | None:
     if GENETIC not in results.studies:
         return None
     pwws = SAME_MODELS if SAME_MODELS in results.studies else PWWS
@@ -169,10 +169,10 @@ def _overfit(results: TransferFigures) -> Judgement | None:
     if any(figure.value is None for figure in figures):
         return None
     verdict = above(difference(*figures))
-    return Judgement(verdict, f"PWWS {format_rate(figures[1])}, GA {format_rate(figures[0])}")
+    return JudgedClaim(verdict, f"PWWS {format_rate(figures[1])}, GA {format_rate(figures[0])}")
 
 
-def _ensembles(results: TransferFigures) -> Judgement:
+def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
     singles = results.studies[PWWS]
     same = diagonal_of(singles.sources, singles.targets)
     pairs = results.estimate(PWWS, lambda rates: _mean(rates[:, ~same])[:, None], True)
@@ -180,10 +180,10 @@ def _ensembles(results: TransferFigures) -> Judgement:
     gains = {f"{n} members": f for (method, n), f in rates.items() if method == "genetic"}
     verdict = altogether([above(difference(pairs[0], figure)) for figure in gains.values()])
     evidence = "; ".join(f"{name} {format_rate(figure)}" for name, figure in gains.items())
-    return Judgement(verdict, f"{evidence}; all pairs {format_rate(pairs[0])}")
+    return JudgedClaim(verdict, f"{evidence}; all pairs {format_rate(pairs[0])}")
 
 
-def _genetic_expert(results: TransferFigures) -> Judgement | None:
+def _genetic_expert(results: TransferPaperFigures) -> JudgedClaim | None:
     if not results.results["ensembles"]["held_out"]:
         return None
     rates = results.ensemble_rates(held_out=True)
@@ -193,34 +193,34 @@ def _genetic_expert(results: TransferFigures) -> Judgement | None:
         a, b = rates["expert", n], rates["genetic", n]
         verdicts.append(above(difference(a, b)))
         parts.append(f"{n} members {format_rate(b)}, expert {format_rate(a)}")
-    return Judgement(altogether(verdicts), "; ".join(parts))
+    return JudgedClaim(altogether(verdicts), "; ".join(parts))
 
 
-def _six(results: TransferFigures) -> Judgement | None:
+def _six(results: TransferPaperFigures) -> JudgedClaim | None:
     rates = results.ensemble_rates(held_out=True)
     if ("genetic", 7) not in rates:
         return None
     six, seven = rates["genetic", 6], rates["genetic", 7]
     verdict = within(difference(six, seven), NEGLIGIBLE)
-    return Judgement(verdict, f"6 {format_rate(six)}, 7 {format_rate(seven)}")
+    return JudgedClaim(verdict, f"6 {format_rate(six)}, 7 {format_rate(seven)}")
 
 
-def _uawr_pwws(results: TransferFigures) -> Judgement:
+def _uawr_pwws(results: TransferPaperFigures) -> JudgedClaim:
     rules = success(results.ruled_by_form(results.main_rules)[ALL], max(SHARES))
     attack = results.success_of(PWWS)
     verdict = within(difference(attack, rules), COMPARABLE)
-    return Judgement(verdict, f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}")
+    return JudgedClaim(verdict, f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}")
 
 
-def _words(results: TransferFigures) -> Judgement:
+def _words(results: TransferPaperFigures) -> JudgedClaim:
     rows = results.ruled_by_form(results.main_rules)[ALL]
     found = {share: success(rows, share, "limit") for share in SHARES}
     verdicts = [above(difference(found[a], found[b])) for a, b in pairwise(SHARES)]
     evidence = ", ".join(f"{share:.0%}: {figure.value or 0:.1%}" for share, figure in found.items())
-    return Judgement(altogether(verdicts), f"the text at the limit, {evidence}")
+    return JudgedClaim(altogether(verdicts), f"the text at the limit, {evidence}")
 
 
-JUDGES: Mapping[str, Judge[TransferFigures]] = {
+JUDGES: Mapping[str, Judge[TransferPaperFigures]] = {
     "asymmetric": _asymmetric,
     "overfit": _overfit,
     "ensembles": _ensembles,

@@ -29,7 +29,7 @@ from brittle_papers.paper import Paper, plan_of
 from brittle_papers.request import PaperRequest
 from brittle_papers.tables import add_table
 from brittle_papers.transfer import stages
-from brittle_papers.transfer.claims import JUDGES, TransferFigures
+from brittle_papers.transfer.claims import JUDGES, TransferPaperFigures
 from brittle_papers.transfer.results import ATTACKS, PWWS, SAME_MODELS, mean_rate, percent_of
 
 EXPERT_MEMBERS = tuple("MiniLM" if name == "BERT" else name for name in EXPERT_LIST)
@@ -39,7 +39,7 @@ MIN_SUPPORT, RULES_SHOWN = 10, 5
 PAPER_MODELS, PAPER_TEXTS = 63, 1000
 
 
-def _figure_3(page: PaperPage, results: TransferFigures) -> None:
+def _figure_3(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 3")
     for attack in ATTACKS:
         if attack in results.studies:
@@ -55,7 +55,7 @@ def _figure_3(page: PaperPage, results: TransferFigures) -> None:
             page.record(["figure 3", attack], values)
 
 
-def _table_2(page: PaperPage, results: TransferFigures) -> None:
+def _table_2(page: PaperPage, results: TransferPaperFigures) -> None:
     if not any(row.pairs for row in results.tables[PWWS, False].factors):
         return
     page.add_section("table 2")
@@ -84,7 +84,7 @@ def _table_2(page: PaperPage, results: TransferFigures) -> None:
     page.add_table("table 2", ["factor", *head], rows)
 
 
-def _class_tables(page: PaperPage, results: TransferFigures, key: str, by: str) -> None:
+def _class_tables(page: PaperPage, results: TransferPaperFigures, key: str, by: str) -> None:
     page.add_section(key)
     for attack in ATTACKS:
         if attack not in results.studies:
@@ -119,7 +119,7 @@ def _class_rows(
     return ["from \\ to", *table.columns, "average"], rows
 
 
-def _table_1(page: PaperPage, results: TransferFigures) -> None:
+def _table_1(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 1")
     rows = []
     for attack, study in results.studies.items():
@@ -143,7 +143,7 @@ def _table_1(page: PaperPage, results: TransferFigures) -> None:
     page.add(format_table(["text", "made on", "models fooled"], lines, of_words=True))
 
 
-def _fooled_by_rules(results: TransferFigures) -> tuple[Counter[str], set[str]]:
+def _fooled_by_rules(results: TransferPaperFigures) -> tuple[Counter[str], set[str]]:
     """Count by case the models that the text at the limit fools; the cases there are."""
     fooled: Counter[str] = Counter()
     cases: set[str] = set()
@@ -162,7 +162,7 @@ def _edited(winner: Winner) -> str:
     return format_edits(original, adversarial)
 
 
-def _figure_1(page: PaperPage, results: TransferFigures) -> None:
+def _figure_1(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 1")
     singles = results.studies[PWWS]
     cells = singles.matrix().rate
@@ -195,12 +195,12 @@ def _figure_1(page: PaperPage, results: TransferFigures) -> None:
     page.record(["figure 1"], {"lines": lines})
 
 
-def _table_5(page: PaperPage, results: TransferFigures) -> None:
+def _table_5(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 5", members=results.main_rules.rpartition("-")[2])
     add_table(page, "table 5", results)
 
 
-def _table_6(page: PaperPage, results: TransferFigures) -> None:
+def _table_6(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 6")
     rules = results.rules(results.main_rules)
     for label in rules.labels:
@@ -222,7 +222,7 @@ def _paper_rules(page: PaperPage, label: str) -> str:
     return ", ".join(page.spec.tables["table 6"].get(label, [])) or "no such label"
 
 
-def _table_9(page: PaperPage, results: TransferFigures) -> None:
+def _table_9(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 9")
     names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
     by_size = {name: results.ruled_by_form(name) for name in names}
@@ -240,12 +240,12 @@ def _table_9(page: PaperPage, results: TransferFigures) -> None:
     page.add_table("table 9", ["models [paper]", *names], rows)
 
 
-def _table_10(page: PaperPage, results: TransferFigures) -> None:
+def _table_10(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
     add_table(page, "table 10", results)
 
 
-def _figure_5(page: PaperPage, results: TransferFigures) -> None:
+def _figure_5(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 5")
     found = results.results["word importance"]
     for name in ("words", "substitutes"):
@@ -261,7 +261,7 @@ def _figure_5(page: PaperPage, results: TransferFigures) -> None:
     page.record(["figure 5"], {"words": found["words"], "substitutes": found["substitutes"]})
 
 
-def _cost(page: PaperPage, results: TransferFigures) -> None:
+def _cost(page: PaperPage, results: TransferPaperFigures) -> None:
     """Add what the stages took, and what as many models and texts as the paper's would take."""
     page.add_section("cost", models=PAPER_MODELS, texts=PAPER_TEXTS)
     rows, lines = {}, []
@@ -296,7 +296,7 @@ def _rounded_text(value: float) -> str:
     return NO_VALUE if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
-def _tables_3_and_4(page: PaperPage, results: TransferFigures) -> None:
+def _tables_3_and_4(page: PaperPage, results: TransferPaperFigures) -> None:
     _class_tables(page, results, "table 3", "architecture")
     _class_tables(page, results, "table 4", "reads")
 
@@ -317,7 +317,7 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
 
 PAPER = Paper(
     "transfer",
-    TransferFigures,
+    TransferPaperFigures,
     parts={
         "figure 3": _figure_3,
         "table 2": _table_2,

@@ -58,7 +58,7 @@ def percent_of(figure: Figure) -> str:
 
 
 @dataclass(frozen=True)
-class TransferResults(PaperResults):
+class TransferPaperResults(PaperResults):
     """The results of the stages; what took long to load or to draw is kept."""
 
     @cached_property
