@@ -52,8 +52,8 @@ def read_from(results: PaperResults, path: str) -> Any:
     """Return a method or property of the results, or (a.b) of one of their parts."""
     part: Any = results
     for name in path.split("."):
-        known = [other for other in dir(part) if not other.startswith("_")]
-        if name not in known:
+        if name.startswith("_") or not hasattr(part, name):
+            known = [other for other in dir(part) if not other.startswith("_")]
             raise unknown("figure in paper.toml", path, known)
         part = getattr(part, name)
     return part
