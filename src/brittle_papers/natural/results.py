@@ -132,7 +132,8 @@ class NaturalResults(PaperResults):
         return sign_test(self.table_6.distances, *TARGETS)
 
     def _of_table_6(self, target: str) -> TargetRobustness:
-        return next(figure for figure in self.table_6.figures if figure.target == target)
+        by_target: dict[str, TargetRobustness] = {f.target: f for f in self.table_6.figures}
+        return by_target[target]
 
     def mean_distance(self, target: str) -> Figure:
         """Compute the mean Δz of a target over the digits with an adversary."""
