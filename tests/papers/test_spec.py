@@ -13,8 +13,10 @@ from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import Figure, rate
 from brittle_papers import PAPERS, SCALES
 from brittle_papers.claims import Verdict
+from brittle_papers.formats import FORMATS
 from brittle_papers.judging import judgement_of
 from brittle_papers.page import PaperPage, TableCell
+from brittle_papers.paper import load_paper
 from brittle_papers.planning import build_task, plan_tasks
 from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
@@ -199,3 +201,32 @@ def test_every_paper_has_all_scales(name: str) -> None:
     assert tuple(paper.scales) == SCALES
     for scale in SCALES:
         assert paper.scale(scale)["cases" if name != "natural" else "per_class"] != 0
+
+
+KNOWN = {
+    "task": {"name", "do", "with", "each", "needs", "when"},
+    "claim": {"text", "tests", "when", "rule", "bound", "expected", "margin", "figure", "figures"}
+    | {"each", "named", "evidence", "format", "nothing"},
+    "column": {"head", "text", "figure", "key", "format", "blank", "beside", "otherwise", "when"},
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_file_has_no_word_that_nothing_reads(name: str) -> None:
+    paper = load_spec(name)
+    columns = [c for table in paper.tables.values() for c in table.get("columns", ())]
+    for kind, tables in (
+        ("task", paper.tasks),
+        ("claim", [*paper.claims.values()]),
+        ("column", columns),
+    ):
+        for table in tables:
+            assert set(table) <= KNOWN[kind], table
+    for key, claim in paper.claims.items():
+        # A bound is for one figure, or for several that are all evidence or counted.
+        several = "each" in claim or "figures" in claim
+        assert "bound" not in claim or not several or "evidence" in claim, key
+    parts = [*paper.claims.values(), *columns]
+    calls = [part[key] for part in parts for key in ("figure", "figures") if key in part]
+    assert all(hasattr(load_paper(name).results, call["is"].split(".")[0]) for call in calls)
+    assert {c.get("format", "value") for c in parts} <= set(FORMATS)
