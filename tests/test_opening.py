@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import fields
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ import pytest
 
 from brittle import opening
 from brittle.errors import UsageError
-from brittle.opening import as_target, open_target
-from brittle.targets.options import TargetOptions
+from brittle.opening import as_target
+from brittle.targets.options import Target, TargetOptions, stored_options
 from brittle.testing import FakeTarget
 
 
@@ -32,19 +30,32 @@ def test_a_target_without_real_names_is_told_which_form_to_use() -> None:
         as_target(FakeTarget(labels=("LABEL_0", "LABEL_1")), labels="neg,pos")
 
 
-def test_the_options_are_the_keyword_arguments() -> None:
-    keywords = list(signature(as_target).parameters.values())[1:]
-    assert {p.name: p.default for p in keywords} == {
-        f.name: f.default for f in fields(TargetOptions) if f.name != "columns"
-    }, "columns are set by a study, for models of its own table"
-    options = TargetOptions(labels="a,b", scores="single", mask="?", name="half")
-    target: Any = open_target(lambda texts: [0.5] * len(texts), options)
-    assert (target.labels, target.kind, target.mask, target.name) == (
-        ("a", "b"),
-        "single",
-        "?",
-        "half",
-    )
+def test_options_are_keywords_or_a_value() -> None:
+    def half(texts: list[str]) -> list[float]:
+        return [0.5] * len(texts)
+
+    options: dict[str, Any] = {"labels": "a,b", "scores": "single", "mask": "?", "name": "half"}
+    for target in (as_target(half, **options), as_target(Target(half, **options))):
+        opened: Any = target
+        assert (opened.labels, opened.name, opened.transport.answers.kind) == (
+            ("a", "b"),
+            "half",
+            "single",
+        )
+        assert opened.transport.reader.mask == "?"
+    assert Target.of(Target(half, mask="?"), name="half") == Target(half, mask="?", name="half")
+    with pytest.raises(UsageError, match=r"Unknown option of a target 'lables'.*'labels'"):
+        as_target(half, lables="a,b")
+
+
+def test_a_run_stores_what_opens_its_target_again() -> None:
+    stored = {name: getattr(TargetOptions(), name) for name in stored_options()}
+    stored |= {"spec": "hf:some", "mask": "?", "timeout": 5, "wanted_mask": "pad"}
+    assert {"labels", "scores", "answers", "device", "trust"} <= stored.keys()
+    target = Target("hf:some", mask="?", timeout=5, wanted_mask="pad", fields=("a", "b"))
+    assert target.stored() == stored
+    assert Target(print, fields=("a", "b")).as_stored(stored) == target
+    assert Target(print).stored() == {}, "a live object has no name"
 
 
 def test_opening_asks_nothing() -> None:

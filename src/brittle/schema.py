@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -133,6 +133,8 @@ def reader(kind: Any) -> Reader:
         return _list_of(reader(arguments[0])) if is_list else _row_of(list(map(reader, arguments)))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping_of(reader(arguments[0]), reader(arguments[1]))
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        return _list_of(reader(arguments[0]))
     if is_typeddict(kind):
         return _entries_of(kind)
     if is_dataclass(kind):

@@ -1,9 +1,13 @@
-"""Values of settings, parsed from text: one table for flags, names of models and `--set`."""
+"""Values of settings, parsed from text: one table for flags, names of models and `--set`.
+
+And how the fields of an options value, such as `TargetOptions`, become flags.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from brittle.errors import UsageError, unknown
 
@@ -78,3 +82,43 @@ def format_value(value: Any) -> str:
 def wrong_value(whose: str, name: str, got: Any, expected: str) -> UsageError:
     """Build the error for a value of the wrong type or size."""
     return UsageError(f"Got {got!r} for the setting {name} of {whose}. Expected {expected}.")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How a field of an options value is set on a command line: `Annotated[float, Flag("…")]`.
+
+    The name, the default and the type of the flag are those of the field. A field whose default is
+    a list takes the flag several times.
+    """
+
+    help: str
+    metavar: str | None = None
+    choices: tuple[str, ...] | None = None
+
+
+def flags_of(options: type) -> dict[str, Flag]:
+    """Return by name the fields of an options value that the command line sets."""
+    return {
+        name: part
+        for name, hint in get_type_hints(options, include_extras=True).items()
+        for part in get_args(hint)[1:]
+        if get_origin(hint) is Annotated and isinstance(part, Flag)
+    }
+
+
+def add_flags(add: Callable[..., Any], options: type) -> None:
+    """Add the flags of an options value by the method `add_argument` of a parser or a group."""
+    hints = get_type_hints(options)
+    defaults = {field.name: field.default for field in fields(options)}
+    for name, flag in flags_of(options).items():
+        default = defaults[name]
+        about: dict[str, Any] = {"help": flag.help, "default": default, "dest": name}
+        if default is False:
+            about["action"] = "store_true"
+        elif isinstance(default, tuple):
+            about |= {"default": [], "action": "append", "metavar": flag.metavar}
+        else:
+            kinds = [kind for kind in (float, int) if kind in (hints[name], *get_args(hints[name]))]
+            about |= {"choices": flag.choices, "metavar": flag.metavar, "type": [*kinds, str][0]}
+        add(f"--{name.replace('_', '-')}", **about)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brittle.cli.command import add_target_flags
-from brittle.cli.targets import describe_target, open_target
+from brittle.cli.targets import named_target, open_target
 from brittle.errors import UsageError
 from cli.conftest import Brittle
 
@@ -24,7 +24,7 @@ def parsed(*words: str) -> argparse.Namespace:
 def test_answers_decide_what_a_program_is() -> None:
     args = parsed("cmd:cat", "--answers", "text")
     assert hasattr(open_target(args), "translate")
-    assert describe_target(args)["answers"] == "text"
+    assert named_target(args).stored()["answers"] == "text"
     assert hasattr(open_target(parsed("cmd:cat", "--labels", "a,b")), "scores")
 
 

@@ -10,7 +10,6 @@ from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
 from brittle.redaction import remember
 from brittle.targets.answered_labels import answered_labels, refuse_unnamed
-from brittle.targets.function import of_function
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
@@ -58,7 +57,7 @@ def test_a_function_names_its_labels() -> None:
 
 def test_labels_of_the_user_go_first() -> None:
     calls: list[Any] = []
-    target = of_function(lambda texts: calls.append(texts), labels="offensive,clean")
+    target = as_target(lambda texts: calls.append(texts), labels="offensive,clean")
     assert target.labels == ("offensive", "clean") and not calls
 
 
@@ -79,7 +78,7 @@ def test_a_function_that_fails_is_asked_for_its_labels() -> None:
 
 
 def test_a_plain_list_has_no_order_then() -> None:
-    target = of_function(lambda texts: named(texts) if "bad" not in texts[0] else [[0.1, 0.9]])
+    target = as_target(lambda texts: named(texts) if "bad" not in texts[0] else [[0.1, 0.9]])
     assert target.scores([GOOD]).tolist() == [[0.75, 0.25]]
     with pytest.raises(TargetError, match="names no labels"):
         target.scores([BAD])

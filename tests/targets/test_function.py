@@ -13,7 +13,6 @@ import pytest
 from brittle.errors import TargetError, UsageError
 from brittle.named import import_named
 from brittle.opening import as_target
-from brittle.targets.function import of_function
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
@@ -30,10 +29,10 @@ def test_a_function_gets_a_list_of_strings() -> None:
         seen.append(texts)
         return table(texts)
 
-    target = of_function(spy, labels=["neg", "pos"])
+    target = as_target(spy, labels=["neg", "pos"])
     assert target.scores([GOOD, BAD.mask(1)]).tolist() == [[0.1, 0.9], [0.8, 0.2]]
     assert seen == [["a good film", "a  film"]]
-    assert of_function(spy, labels="neg,pos", mask="?").scores([BAD.mask(1)]).shape == (1, 2)
+    assert as_target(spy, labels="neg,pos", mask="?").scores([BAD.mask(1)]).shape == (1, 2)
     assert seen[-1] == ["a ? film"]
     assert target.scores([]).shape == (0, 2)
 
@@ -46,7 +45,7 @@ def test_several_fields_come_as_dicts() -> None:
         return [[0.5, 0.5] for _ in rows]
 
     pair = Text.of({"premise": "It rains.", "hypothesis": "It is wet."}, locked=["premise"])
-    of_function(spy, labels="no,yes").scores([pair])
+    as_target(spy, labels="no,yes").scores([pair])
     assert seen == [[{"premise": "It rains.", "hypothesis": "It is wet."}]]
 
 
@@ -61,14 +60,14 @@ def test_several_fields_come_as_dicts() -> None:
     ],
 )
 def test_every_kind_of_answer(answer: Any, kind: str) -> None:
-    score = of_function(answer, labels="neg,pos", scores=kind).scores([GOOD, BAD])
+    score = as_target(answer, labels="neg,pos", scores=kind).scores([GOOD, BAD])
     assert score == pytest.approx(np.array([[0.2, 0.8]] * 2))
 
 
 def test_labels_alone_are_answers_too() -> None:
-    target = of_function(lambda texts: ["POS" for _ in texts], labels="neg,pos")
+    target = as_target(lambda texts: ["POS" for _ in texts], labels="neg,pos")
     assert target.scores([GOOD]).tolist() == [[0.0, 1.0]]
-    declared = of_function(lambda texts: [1 for _ in texts], labels="n=0,p=1", scores="label")
+    declared = as_target(lambda texts: [1 for _ in texts], labels="n=0,p=1", scores="label")
     assert declared.label_only
     assert declared.scores([GOOD]).tolist() == [[0.0, 1.0]]
 
@@ -80,15 +79,15 @@ def test_labels_can_stand_on_the_function() -> None:
         def __call__(self, texts: list[str]) -> list[dict[str, float]]:
             return [{"LABEL_1": 0.9, "LABEL_0": 0.1} for _ in texts]
 
-    assert of_function(Model()).labels == ("LABEL_0", "LABEL_1")
-    renamed = of_function(Model(), labels="neg,pos")
+    assert as_target(Model()).labels == ("LABEL_0", "LABEL_1")
+    renamed = as_target(Model(), labels="neg,pos")
     assert renamed.labels == ("neg", "pos")
     assert renamed.scores([GOOD])[0].tolist() == [0.1, 0.9]
 
 
 def test_unknown_labels_are_asked_for() -> None:
     with pytest.raises(UsageError, match=r"'table'.*--labels"):
-        of_function(table)
+        as_target(table)
 
 
 def test_what_a_function_raises_is_a_target_error() -> None:
@@ -96,7 +95,7 @@ def test_what_a_function_raises_is_a_target_error() -> None:
         raise ZeroDivisionError("no words")
 
     with pytest.raises(TargetError, match="ZeroDivisionError: no words") as error:
-        of_function(broken, labels="a,b").scores([GOOD])
+        as_target(broken, labels="a,b").scores([GOOD])
     assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
@@ -104,9 +103,9 @@ def test_the_fingerprint_follows_the_scores() -> None:
     def colder(texts: list[str]) -> Any:
         return table(texts) * 0.5 + 0.25
 
-    same = [of_function(table, labels="neg,pos", name="f").fingerprint for _ in range(2)]
+    same = [as_target(table, labels="neg,pos", name="f").fingerprint for _ in range(2)]
     assert same[0] == same[1]
-    assert same[0] != of_function(colder, labels="neg,pos", name="f").fingerprint
+    assert same[0] != as_target(colder, labels="neg,pos", name="f").fingerprint
 
 
 def test_the_fingerprint_follows_the_code() -> None:
@@ -125,7 +124,7 @@ def test_the_fingerprint_follows_the_code() -> None:
     for pair in ((longer, longest), lambdas):
         for kind in ("auto", "label"):
             targets = [
-                of_function(f, labels="neg,pos", name="f", scores=kind) for f in (*pair, pair[0])
+                as_target(f, labels="neg,pos", name="f", scores=kind) for f in (*pair, pair[0])
             ]
             first, second, again = (target.fingerprint for target in targets)
             assert first == again != second
@@ -141,7 +140,7 @@ def test_a_random_function_is_known_by_its_code() -> None:
         return random.dirichlet([1, 2], len(texts))
 
     first, again, other = (
-        of_function(f, labels="neg,pos", name="f").fingerprint for f in (guess, guess, worse)
+        as_target(f, labels="neg,pos", name="f").fingerprint for f in (guess, guess, worse)
     )
     assert first == again != other
 
@@ -155,7 +154,7 @@ def test_weights_that_are_not_in_the_code_show_in_the_scores() -> None:
         def __call__(self, texts: list[str]) -> Any:
             return [[self.bias, 1 - self.bias] for _ in texts]
 
-    prints = [of_function(Model(b), labels="a,b").fingerprint for b in (0.25, 0.25, 0.75)]
+    prints = [as_target(Model(b), labels="a,b").fingerprint for b in (0.25, 0.25, 0.75)]
     assert prints[0] == prints[1] != prints[2]
 
 
@@ -168,7 +167,7 @@ def test_a_function_of_pairs_has_a_fingerprint() -> None:
 
     asked = ("premise", "hypothesis")
     prints = [
-        of_function(f, labels="no,yes", name="f", **more).fingerprint
+        as_target(f, labels="no,yes", name="f", **more).fingerprint
         for f in (entails, other)
         for more in ({}, {"fields": asked})  # unknown fields: the code's hash
     ]
@@ -178,7 +177,7 @@ def test_a_function_of_pairs_has_a_fingerprint() -> None:
 @pytest.mark.parametrize("thing", [lambda: table, lambda a, b: None])
 def test_what_does_not_take_one_list_is_refused(thing: Any) -> None:
     with pytest.raises(UsageError, match="one argument"):
-        of_function(thing, labels="a,b")
+        as_target(thing, labels="a,b")
 
 
 def test_a_class_is_not_called() -> None:

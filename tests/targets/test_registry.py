@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 import brittle
+from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.targets import registry
 from brittle.targets.options import TargetOptions
 from brittle.targets.registry import OWN, TargetKind, describe_kinds, find_kind
 from brittle.testing import FakeTarget
+from brittle.values import flags_of
 
 PACKAGE = '''
 """A target like ONNX: a file with a weight for every word, opened by onnx:FILE or FILE.onnx."""
@@ -47,6 +49,10 @@ class WordWeights:
 def open_onnx(spec, options):
     """A model of ONNX."""
     return WordWeights(spec.removeprefix("onnx:"), options)
+
+
+def open_folder(spec, options):
+    return WordWeights(Path(spec) / "small.onnx", options)
 '''
 
 
@@ -77,14 +83,17 @@ def folder(tmp_path: Path) -> Path:
         tmp_path,
         "brittle-onnx",
         PACKAGE,
-        "onnx = brittle_onnx:open_onnx\n.onnx = brittle_onnx:open_onnx",
+        "onnx = brittle_onnx:open_onnx\n.onnx = brittle_onnx:open_onnx\n"
+        "/small.onnx = brittle_onnx:open_folder",
     )
-    (tmp_path / "small.onnx").write_text(json.dumps({"good": 2.0, "bad": -2.0}))
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "small.onnx", tmp_path / "folder" / "small.onnx"):
+        path.write_text(json.dumps({"good": 2.0, "bad": -2.0}))
     (tmp_path / "mine.csv").write_text("text,label\na good film,positive\na bad film,negative\n")
     return tmp_path
 
 
-@pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx"])
+@pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx", "folder/"])
 def test_a_package_adds_a_kind_of_target(folder: Path, spec: str) -> None:
     done = run(folder, "", "attack", spec, "pwws", "--data", "mine.csv", "--json", "--quiet")
     assert done.returncode == 0, done.stderr
@@ -147,10 +156,15 @@ def test_a_package_that_is_wrong_is_named(
 
 
 @pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.key)
-def test_every_kind_of_our_own_can_be_opened_and_is_described(kind: TargetKind) -> None:
+def test_every_kind_of_our_own_can_be_opened_and_is_described(
+    kind: TargetKind, tmp_path: Path
+) -> None:
     assert callable(kind.load())
     assert kind.about and kind.forms
-    spec = f"model{kind.key}" if kind.is_suffix else f"{kind.key}x"
+    spec = f"{kind.key}x" if kind.is_prefix else f"{tmp_path / 'model'}{kind.key}"
+    if kind.is_folder:
+        spec = str(tmp_path)
+        (tmp_path / kind.key[1:]).write_text("{}")
     assert find_kind(spec) is kind
     assert all(form in describe_kinds() for form, _ in kind.forms)
 
@@ -176,3 +190,18 @@ def test_the_kind_of_a_package_that_is_not_installed_is_unknown() -> None:
     assert all(kind.package is None for kind in registry.OWN)
     with pytest.raises(UsageError, match="no kind of target"):
         brittle.as_target("onnx:small.onnx")
+
+
+def test_every_kind_and_every_option_is_in_the_docs_and_in_the_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "targets.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["attack", "--help"])
+    shown = capsys.readouterr().out
+    for kind in OWN:
+        assert ("`folder/`" if kind.is_folder else kind.key) in page
+        assert all(f"  {form} " in shown for form, _ in kind.forms)
+    assert "python:, http: and cmd: are translators with --answers text" in shown
+    for name in flags_of(TargetOptions):
+        assert f"**{name}** (`--{name}`)" in page and f"--{name} " in shown

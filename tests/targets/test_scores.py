@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets.scores import as_probabilities, check_kind, parse_answers, softmax
+from brittle.targets.options import check_kind
+from brittle.targets.scores import as_probabilities, parse_answers, softmax
 
 TWO = ("neg", "pos")
 THREE = ("a", "b", "c")

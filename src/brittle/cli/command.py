@@ -33,21 +33,10 @@ class Command:
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how to open and ask a target."""
-    add = parser.add_argument_group("target").add_argument
-    add("--labels", help="DATA=TARGET,… where label names differ; or the target's labels, in order")
-    kinds = ("auto", "prob", "logits", "single", "label")
-    scores = "what the target returns (default: probabilities, or what is known of the model)"
-    add("--scores", default="auto", choices=kinds, help=scores)
-    answers = "what the target returns: scores, or text, as a translator does (default: auto)"
-    add("--answers", default="auto", choices=("auto", "scores", "text"), help=answers)
-    mask = "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
-    mask += "where it is a zoo model or a transformers classifier"
-    add("--mask", help=mask)
-    timeout = "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)"
-    add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
-    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    trust = "a type that a .skops file may contain (can be repeated)"
-    add("--trust", action="append", default=[], metavar="TYPE", help=trust)
+    from brittle.targets.options import TargetOptions
+    from brittle.values import add_flags
+
+    add_flags(parser.add_argument_group("target").add_argument, TargetOptions)
 
 
 def add_goal_flag(add: Callable[..., object]) -> None:

@@ -118,7 +118,7 @@ def _targets(current: str, folder: Path) -> Iterator[Candidate]:
         from brittle.targets.registry import target_kinds
 
         # A suffix is no beginning: files are offered by the shell.
-        kinds = [kind for kind in target_kinds() if not kind.is_suffix]
+        kinds = [kind for kind in target_kinds() if kind.is_prefix]
         yield from (Candidate(kind.key, kind.about) for kind in kinds)
         return
     yield from (Candidate(f"zoo:{one.word}", one.about) for one in _models(current[4:]))

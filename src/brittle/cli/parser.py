@@ -9,6 +9,9 @@ from typing import NoReturn
 from brittle.cli.commands import OWN_COMMANDS, commands, load_command
 from brittle.visible import visible
 
+TARGETS = "{targets}"
+"""Stands in the examples of a command for the list of the kinds of targets."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors show the names of files as they are, whatever these hold."""
@@ -53,6 +56,11 @@ def _complete(parser: argparse.ArgumentParser, name: str, words: Sequence[str]) 
     """Add to the parser of a command its examples, its flags, and the settings of an attack."""
     command = load_command(name)
     parser.epilog = command.examples
+    if TARGETS in command.examples:
+        from brittle.targets.registry import describe_kinds, describe_translators
+
+        kinds = f"{describe_kinds()}  ({describe_translators()})"
+        parser.epilog = command.examples.replace(TARGETS, kinds)
     command.add_flags(parser)
     if command.attack_words is not None:
         from brittle.cli.attack_settings import add_setting_flags, named_attacks

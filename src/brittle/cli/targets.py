@@ -11,6 +11,7 @@ from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
+    from brittle.targets.options import Target
     from brittle.targets.protocols import Classifies, Translator
 
 
@@ -23,14 +24,15 @@ def open_target(
     from brittle.opening import as_target
 
     with console.training(args.quiet) as progress:
-        return as_target(
-            args.target, progress=progress, fields=fields, shape=shape, **_options(args)
-        )
+        return as_target(named_target(args, progress=progress, fields=fields, shape=shape))
 
 
-def describe_target(args: argparse.Namespace) -> dict[str, Any]:
-    """Return everything that is needed to open the same target again later."""
-    return {"spec": args.target, **_options(args)}
+def named_target(args: argparse.Namespace, **options: Any) -> Target:
+    """Return the target that the command line names, with its flags as options."""
+    from brittle.targets.options import Target, stored_options
+
+    flags = {name: getattr(args, name, None) for name in stored_options()}
+    return Target.of(args.target, **flags, **options)
 
 
 def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translator:
@@ -49,10 +51,3 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
         if args.answers == "auto":
             args.answers = run.answers_of(args.target)
     return open_target(args, run.fields, shape=run.shape)
-
-
-def _options(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("labels", "scores", "mask", "device", "trust", "timeout", "answers")
-    return {name: getattr(args, name) for name in names} | {
-        "wanted_mask": getattr(args, "wanted_mask", None)
-    }

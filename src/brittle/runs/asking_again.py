@@ -15,6 +15,7 @@ from brittle.runs.store import Store
 from brittle.targets.diagnosis.classifier import changed
 from brittle.targets.diagnosis.sample import COSTLY_REPEATS
 from brittle.targets.diagnosis.translator import changed_texts
+from brittle.targets.protocols import declared_by
 
 
 def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
@@ -22,7 +23,7 @@ def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
 
     These are at most 4 texts more. They are counted as sent, and stay within --max-sent.
     """
-    if not getattr(job.target, "costly", False):
+    if not declared_by(job.target, "costly"):
         return None
     room = None if broker.most_sent is None else max(0, broker.most_sent - broker.totals.sent)
     count = COSTLY_REPEATS if room is None else min(COSTLY_REPEATS, room)

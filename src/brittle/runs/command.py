@@ -11,9 +11,8 @@ from brittle.attacks.stored_settings import with_present_names
 from brittle.constraints import strict
 from brittle.goals import is_class_goal
 from brittle.proposals.choice import STRICT
+from brittle.targets.options import TargetOptions
 
-TARGET_DEFAULTS = {"scores": "auto", "device": "auto", "timeout": 30.0, "answers": "auto"}
-"""What a target is opened with unless the user says otherwise."""
 KEEP_FLAGS = {"similarity": "keep_meaning", "fluency": "keep_fluent"}
 RUN_FLAGS = ("only", "limit", "seed", "budget", "toward", "confidence")
 
@@ -31,7 +30,9 @@ def command_of(manifest: Mapping[str, Any]) -> str | None:
     words += _flags(_about_data(manifest) | {name: manifest.get(name) for name in RUN_FLAGS})
     if not is_class_goal(str(manifest.get("goal", "untargeted"))):
         words += ["--goal", str(manifest["goal"])]
-    asked = {name: value for name, value in about.items() if value != TARGET_DEFAULTS.get(name)}
+    asked = {
+        name: value for name, value in about.items() if value != getattr(TargetOptions, name, None)
+    }
     words += _flags({name: value for name, value in asked.items() if name != "wanted_mask"})
     settings = with_present_names(manifest["settings"])
     words += _flags(_constraints(manifest.get("keep") or {}, settings.get("candidates")))

@@ -45,8 +45,9 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, match_labels
-from brittle.targets.protocols import Target, positions_read
+from brittle.targets.labels import match_labels
+from brittle.targets.options import Labels
+from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -62,7 +63,7 @@ class Job:
     and what they must keep.
     """
 
-    target: Target
+    target: OpenTarget
     dataset: Dataset
     attack: Attack
     attack_name: str
@@ -87,7 +88,7 @@ class Job:
 
     @staticmethod
     def of(
-        target: Target,
+        target: OpenTarget,
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
@@ -102,7 +103,7 @@ class Job:
         measures: str | bool = "winners",
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
-        own: Sequence[str] = tuple(getattr(target, "labels", ()))
+        own: Sequence[str] = tuple(declared_by(target, "labels"))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
@@ -271,10 +272,10 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
             )
 
 
-def notes_on_holes(attack: Attack, target: Target) -> list[str]:
+def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     """Tell if holes should be zero vectors to an attack that masks words, and are not."""
     masks = wanted_mask(attack) is not None and Probe in attack.asks
-    if not masks or getattr(target, "reads_zero_vectors", False):
+    if not masks or declared_by(target, "reads_zero_vectors"):
         return []
     return [
         f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "
@@ -282,7 +283,7 @@ def notes_on_holes(attack: Attack, target: Target) -> list[str]:
     ]
 
 
-def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
+def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str]:
     """Tell which questions a helper answers in place of the target, if targets answer them."""
     return [
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
@@ -291,13 +292,13 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
     ]
 
 
-def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
+def check_kinds(attack: Attack, name: str, target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
     check_reads(target, dataset)
     _check_kind(f"attack {name!r} edits", attack, dataset)
 
 
-def check_reads(target: Target, dataset: Dataset) -> None:
+def check_reads(target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read."""
     _check_kind(f"target {target.name!r} reads", target, dataset)
 
@@ -310,7 +311,7 @@ def _check_kind(what: str, obj: object, dataset: Dataset) -> None:
         )
 
 
-def check_items(reader: Target | Attack, dataset: Dataset) -> None:
+def check_items(reader: OpenTarget | Attack, dataset: Dataset) -> None:
     """Have a target or an attack that can do so refuse data, by the first example."""
     check = getattr(reader, "check_item", None)
     if check is not None and dataset.examples:

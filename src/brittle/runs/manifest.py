@@ -7,9 +7,10 @@ they have in common is that an entry, where there is one, has the type that is g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from brittle.schema import Check, Count, Positive
+from brittle.targets.options import stored_options, stored_types
 
 
 class Columns(TypedDict, total=False):
@@ -19,21 +20,14 @@ class Columns(TypedDict, total=False):
     label: str | None
 
 
-class TargetEntries(TypedDict, total=False):
+if TYPE_CHECKING:
+    TargetEntries = Mapping[str, Any]
+else:
+    _TYPES = {"spec": str} | stored_types()
+    TargetEntries = TypedDict("TargetEntries", _TYPES, total=False)
     """The name of the target, and the options it was opened with."""
 
-    spec: str
-    labels: str | tuple[str, ...] | Mapping[str, str] | None
-    scores: str
-    mask: str | None
-    device: str
-    trust: tuple[str, ...]
-    timeout: float | None
-    answers: str
-    wanted_mask: str | None
-
-
-_OPTIONS = frozenset(TargetEntries.__annotations__)
+_OPTIONS = frozenset(("spec", *stored_options()))
 AboutTarget = Annotated[
     TargetEntries,
     Check(

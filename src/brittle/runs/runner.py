@@ -23,7 +23,7 @@ from brittle.engine.workers import exits_refused, within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
-from brittle.opening import open_target
+from brittle.opening import as_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import with_keywords
@@ -45,13 +45,12 @@ from brittle.runs.under_way import (
     suspects_of,
 )
 from brittle.runs.workers.asking import WorkerAsker
-from brittle.runs.workers.setup import Origin, is_asked_by_driver
+from brittle.runs.workers.setup import is_asked_by_driver
 from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
-from brittle.targets.labels import Labels
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import Labels, Target
 from brittle.targets.protocols import HasScores, Translates
 from brittle.text import Text
 
@@ -134,16 +133,16 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
+    options |= {"fields": fields, "shape": dataset.shape, "columns": columns or {}}
     # A target that is open already stays as it is, also where workers open it again.
     is_open = isinstance(target, HasScores | Translates) and not isinstance(target, str)
     if not is_open or getattr(target, "reads_zero_vectors", False):
         options["wanted_mask"] = wanted_mask(attack)
-    target_options = TargetOptions(
-        fields=fields, shape=dataset.shape, columns=columns or {}, **options
-    )
-    opened: Any = open_target(target, target_options)
-    about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    origin = Origin.of(target, about, target_options)
+    given = Target.of(target, **options)
+    opened: Any = as_target(given)
+    about = about_target or given.stored()
+    # The name that the run keeps goes first: a live object may have been opened from it.
+    origin = given.as_stored(about) if about else given
     try:
         job = Job.of(
             *(opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal),

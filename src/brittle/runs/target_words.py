@@ -11,6 +11,7 @@ from typing import Any
 from brittle.data.dataset import Dataset
 from brittle.english.common_words import common_words
 from brittle.errors import MissingPackage
+from brittle.targets.protocols import declared_by
 from brittle.text import is_word, words_of
 
 
@@ -23,7 +24,7 @@ class TargetWords:
     note: str | None = None
 
     def __call__(self) -> tuple[str, ...]:
-        own = getattr(self.target, "vocabulary", None)
+        own = declared_by(self.target, "vocabulary")
         if own:
             return distinct(word for word in own if is_word(word))
         words, source = words_of_data(self.dataset), "those of the data"

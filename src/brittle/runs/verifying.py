@@ -16,6 +16,7 @@ from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
 from brittle.kinds import kind_named
 from brittle.results import Result, has_adversary
 from brittle.targets.capabilities import answers_of, make_desks
+from brittle.targets.protocols import declared_by
 
 
 class Rows(Protocol):
@@ -44,7 +45,7 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     """
     manifest, locked = run.manifest, run.manifest.get("locked", [])
     kind, toward = kind_named(manifest.get("kind", "text")), manifest.get("toward")
-    labels, answers = tuple(getattr(target, "labels", ())), answers_of(target)
+    labels, answers = tuple(declared_by(target, "labels")), answers_of(target)
     limits = (toward, manifest.get("confidence"), answers, labels)
     goal = goal or rebuild_goal(manifest["goal"], *limits)
     draws = draws_keywords(goal)

@@ -22,7 +22,7 @@ from brittle.opening import as_target, load_zoo
 from brittle.proposals import Proposal
 from brittle.proposals.synonyms import Synonyms
 from brittle.studies.pools import is_pool, load_pool
-from brittle.targets.protocols import HasLogits
+from brittle.targets.protocols import HasLogits, declared_by
 from brittle.text import Text
 
 Array = NDArray[np.float64]
@@ -167,7 +167,7 @@ def _log_likelihoods(
     """
     target = open_model()
     try:
-        if not getattr(target, "labels", ()):
+        if not declared_by(target, "labels"):
             raise UsageError("It has no labels; expected a classifier.")
         if isinstance(target, HasLogits):
             logits = np.asarray(target.logits(texts), dtype=np.float64)

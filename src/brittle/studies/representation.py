@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from brittle.errors import UsageError, unknown
 from brittle.metrics.operations import aligned
 from brittle.results import Result
-from brittle.targets.protocols import HasEmbeddings
+from brittle.targets.protocols import HasEmbeddings, declared_by
 from brittle.text import Text, is_word
 
 Vectors = NDArray[np.float64]
@@ -113,7 +113,7 @@ def embed_vocabulary(
     The default layer is that of `select_layer`. `words` replace the vocabulary of the target.
     """
     layer = select_layer(target, layer)
-    vocabulary = words if words is not None else getattr(target, "vocabulary", None)
+    vocabulary = words if words is not None else declared_by(target, "vocabulary")
     vocabulary = getattr(vocabulary, "words", vocabulary)
     if vocabulary is None:
         raise UsageError(

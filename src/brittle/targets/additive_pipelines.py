@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 
 from brittle.spaces import Bounded, BoundRequest, SwapSpace
 from brittle.targets.additive import bound_additive
-from brittle.targets.sklearn import Estimator
+from brittle.targets.options import TargetOptions
+from brittle.targets.pictures.reading import PixelReader
+from brittle.targets.sklearn import Estimator, load_skops, of_estimator
 
 Array = NDArray[np.float64]
 PLAIN_COUNTS = {
@@ -142,6 +145,29 @@ def with_bounds(target: Estimator) -> Estimator:
     return AdditiveEstimator(
         **{field.name: getattr(target, field.name) for field in fields(target)}
     )
+
+
+def open_skops(spec: str, options: TargetOptions) -> Estimator:
+    """Open `FILE.skops`, a scikit-learn pipeline."""
+    options.refuse("a scikit-learn pipeline", "answers")
+    model, fingerprint = load_skops(Path(spec), trust=options.trust)
+    options = replace(options, name=options.name or Path(spec).stem)
+    return open_estimator(model, options, fingerprint)
+
+
+def open_estimator(model: Any, options: TargetOptions, fingerprint: str | None = None) -> Estimator:
+    """Build a target from a fitted classifier, with bounds if its scores are a sum over words."""
+    options.refuse("a scikit-learn pipeline", "answers")
+    target = of_estimator(
+        model,
+        labels=options.labels,
+        scores=options.scores,
+        mask=options.black_box_mask,
+        name=options.name,
+        fingerprint=fingerprint,
+        reader=None if options.shape is None else PixelReader(options.shape),
+    )
+    return with_bounds(target)
 
 
 def _is_of(value: Any, names: Sequence[str]) -> bool:

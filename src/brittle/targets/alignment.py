@@ -10,13 +10,14 @@ edit of it changes the token.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import EditRequest, Level
+from brittle.moves import EditRequest, Gradient, Level
 from brittle.text import HOLE, Text
 
 if TYPE_CHECKING:
@@ -148,6 +149,41 @@ def by_character(
         rows[column < 0] = missing
         values.append(rows)
     return values
+
+
+def gradients_of(
+    requests: Sequence[EditRequest],
+    alignments: Sequence[Alignment],
+    passes: Iterable[tuple[Sequence[int], Sequence[Any], Any]],
+) -> list[Gradient]:
+    """Return the scores of texts, and the gradient at each of their words or characters.
+
+    A pass has the numbers of some requests, their scores, and the gradient at every token. The
+    gradient of a word is the sum over its tokens; a character has that of its token.
+    """
+    answers: dict[int, Gradient] = {}
+    for numbers, scores, gradient in passes:
+        for n, score, rows in zip(numbers, scores, gradient.cpu().double().numpy()):
+            value: Any = by_character(alignments[n], rows, 0.0)
+            if requests[n].space.level == "words":
+                value = sum_and_mean(alignments[n])[0] @ rows[: len(alignments[n].word)]
+            answers[n] = Gradient(score, value)
+    return [answers[n] for n in range(len(requests))]
+
+
+def vectors_of(
+    level: Level, alignments: Sequence[Alignment], passes: Iterable[tuple[Sequence[int], Any]]
+) -> list[Any]:
+    """Return the vectors of words or characters, from those of tokens, as `at_level` does.
+
+    A pass has the numbers of some texts, and the vector of every token.
+    """
+    values = {
+        n: at_level(level, alignments[n], rows)
+        for numbers, vectors in passes
+        for n, rows in zip(numbers, vectors.cpu().double().numpy())
+    }
+    return [values[n] for n in range(len(alignments))]
 
 
 def at_level(level: Level, alignment: Alignment, value: NDArray[np.float64]) -> Any:

@@ -7,21 +7,17 @@ They have then no order of the target's own, so that every later answer must nam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 from brittle.errors import TargetError, UsageError
 from brittle.redaction import redact, short_repr
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
-from brittle.targets.scores import MAX_SUM_ERROR, ScoreKind, label_scores
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.options import ScoreKind
+from brittle.targets.scores import MAX_SUM_ERROR, label_scores
 
 KEYS = ("label", "score")
-
-
-def learns_labels(stated: Sequence[str] | None, labels: Labels) -> bool:
-    """Tell whether the labels must come from an answer: neither target nor user names them."""
-    return stated is None and labels is None
 
 
 def answered_labels(

@@ -22,6 +22,8 @@ from brittle.targets.protocols import (
     HasLogits,
     ReadsWords,
     Scores,
+    close,
+    declared_by,
 )
 from brittle.targets.scores import softmax
 from brittle.text import Text
@@ -47,11 +49,13 @@ class Ensemble:
         self.members: tuple[Any, ...] = tuple(members)
         self.name = f"ensemble of {', '.join(member.name for member in members)}"
         self.labels: tuple[str, ...] = tuple(members[0].labels)
-        self.parallel: int = min(getattr(member, "parallel", 1) for member in members)
-        self.reads_zero_vectors = all(getattr(m, "reads_zero_vectors", False) for m in members)
-        batches = [getattr(member, "batch", None) for member in members]
+        self.parallel: int = min(declared_by(member, "parallel") for member in members)
+        self.reads_zero_vectors = all(
+            declared_by(member, "reads_zero_vectors") for member in members
+        )
+        batches = [declared_by(member, "batch") for member in members]
         self.batch: int | None = min((batch for batch in batches if batch), default=None)
-        fields = {tuple(getattr(member, "trained_fields", ())) for member in members}
+        fields = {tuple(declared_by(member, "trained_fields")) for member in members}
         self.trained_fields: tuple[str, ...] = fields.pop() if len(fields) == 1 else ()
 
     def __repr__(self) -> str:
@@ -64,8 +68,9 @@ class Ensemble:
     def check_item(self, item: Any) -> None:
         """Refuse an item that one of the members cannot read."""
         for member in self.members:
-            if hasattr(member, "check_item"):
-                member.check_item(item)
+            check = declared_by(member, "check_item")
+            if check is not None:
+                check(item)
 
     def logits(self, items: Sequence[Text]) -> Scores:
         return self._mean([member.logits(items) for member in self.members], len(items))
@@ -84,8 +89,7 @@ class Ensemble:
 
     def close(self) -> None:
         for member in self.members:
-            if hasattr(member, "close"):
-                member.close()
+            close(member)
 
     def _mean(self, logits: Sequence[Any], rows: int) -> Scores:
         shape = (rows, len(self.labels))
@@ -176,7 +180,7 @@ def check_members(members: Sequence[Classifies]) -> None:
                 "Expected a model of the zoo, a transformers classifier, or an object with a "
                 "method logits(items). Leave it out."
             )
-        if getattr(member, "item_kind", "text") != "text":
+        if declared_by(member, "item_kind") != "text":
             raise UsageError(
                 f"The member {member.name!r} of the ensemble reads pictures; expected targets that "
                 "read texts. Leave it out."

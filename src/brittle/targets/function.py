@@ -1,8 +1,10 @@
-"""Any Python function as a target: texts in, scores out.
+"""Any Python function as a target: texts or pictures in, scores or texts out.
 
-The function receives a list of strings, or a list of dicts if the texts have several fields. It
-returns a table of probabilities (texts × labels), or one answer per text: a label, a map
-label → score, or, if declared, a single number.
+What it receives is a list of strings, a list of dicts if the texts have several fields, or an array
+of pictures × height × width × channels, from 0 to 1. It returns a table of probabilities (items ×
+labels), or one answer per item: a label, a map label → score, or, if declared, a single number. A
+function that translates returns a list of strings; one whose argument is annotated as `str` is
+called with one text at a time.
 """
 
 from __future__ import annotations
@@ -10,129 +12,121 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import Any, Generic, TypeVar
 
 from brittle.errors import BrittleError, TargetError, UsageError
-from brittle.targets.answered_labels import answered_labels, learns_labels, refuse_unnamed
+from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
+from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
-from brittle.targets.protocols import Scores
-from brittle.targets.rendering import render
-from brittle.targets.scores import ScoreKind, check_kind, parse_answers
-from brittle.text import Text
+from brittle.targets.fingerprints.hashing import hash_answers
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names, stated_labels
+from brittle.targets.options import TargetOptions
+from brittle.targets.pictures.reading import ArrayReader
+from brittle.targets.protocols import failing_as
+from brittle.targets.readers import ItemReader, TextReader
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
-    """A function that scores texts; `answered_labels` are those it answers with, in its order.
+class FunctionTransport(Generic[A]):
+    """Calls a function with all items, or with one a call if `one_by_one`."""
 
-    A function whose labels were `learnt` from an answer must name them in every answer.
-    """
-
-    call: Callable[[list[Any]], Any]
+    call: Callable[[Any], Any]
     name: str
-    labels: tuple[str, ...]
-    answered_labels: tuple[str, ...]
-    kind: ScoreKind = "auto"
-    mask: str = ""
-    fields: tuple[str, ...] = ("text",)
-    learnt: bool = False
+    answers: AnswerParser[A]
+    reader: ItemReader
+    one_by_one: bool = False
 
     @property
-    def label_only(self) -> bool:
-        return self.kind == "label"
+    def item_kind(self) -> str:
+        return self.reader.item_kind
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash the code, and the scores of fixed sentences if they are the same twice.
+    def ask(self, items: Sequence[Any]) -> A:
+        if not items:
+            return self.answers.join([])
+        who = f"Target {self.name!r}"
+        answers = self.fetch(items, who)
+        return self.answers.parse(answers, len(items), who)
 
-        The scores depend on weights loaded from a file, which the code does not show. If the
-        function fails on the sentences, or answers at random, only its code is hashed.
-        """
-        about = (self.name, *self.labels, self.kind, self.mask, code_of(self.call))
-        texts = probe_texts(self.fields)
-        try:
-            first, second = (format_rounded(self.scores(texts)) for _ in range(2))
-        except BrittleError:
-            return hash_parts("code", *about)
-        return (
-            hash_parts("scores", *about, first) if first == second else hash_parts("code", *about)
+    def fetch(self, items: Sequence[Any], who: str) -> Any:
+        """Return what the function returns."""
+        inputs = self.reader.read(items, who)
+        with failing_as(who):
+            return [self.call(one) for one in inputs] if self.one_by_one else self.call(inputs)
+
+    def hash(self) -> str:
+        """Hash the code, and the answers on fixed items if they are the same twice."""
+        answers, probes = self.answers, self.reader.probes()
+        labels, kind = answers.labels, ()
+        if isinstance(answers, ScoreParser):
+            kind = (answers.kind,)
+        about = (self.name, *labels, *self.reader.describe(*kind), code_of(self.call))
+        return hash_answers(
+            answers.noun,
+            lambda: answers.format(self.ask(probes)),
+            *about,
+            failures=(BrittleError,),
         )
 
-    def scores(self, items: Sequence[Text]) -> Scores:
-        if not items:
-            return np.zeros((0, len(self.labels)))
-        who = f"Target {self.name!r}"
-        answers = _ask(self.call, [render(item, self.mask) for item in items], who)
-        if self.learnt:
-            refuse_unnamed(answers, who)
-        return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
+    def close(self) -> None:
+        """Close nothing: the function is the user's."""
 
 
 def of_function(
-    call: Callable[[list[Any]], Any],
-    *,
-    labels: Labels = None,
-    scores: str = "auto",
-    mask: str = "",
-    name: str | None = None,
-    fields: Sequence[str] = ("text",),
-) -> Function:
-    """Build a target from a function; its labels are `labels`, or its attribute of that name.
+    call: Callable[[Any], Any], options: TargetOptions | None = None
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Build a target from a function.
 
-    Without either they are those that its answer on a plain sentence names.
+    The labels of one that classifies are the user's, or its attribute `labels`. Without either they
+    are those that its answer on a plain sentence names.
     """
-    name = name or getattr(call, "__qualname__", None) or type(call).__name__
+    options = options or TargetOptions()
+    name = options.name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
-    check_signature(call, who)
-    attribute = getattr(call, "labels", None)
-    stated = None if attribute is None else tuple(str(label) for label in attribute)
-    kind, learnt = check_kind(scores), learns_labels(stated, labels)
-    if learnt:
-        names = _learn_labels(call, kind, mask, fields, who)
-    else:
-        names = label_names(stated, labels, who, IF_IT_TRANSLATES)
-    return Function(call, name, names, stated or names, kind, mask, tuple(fields), learnt)
+    first = _check_signature(call, who)
+    if options.answers == "text":
+        texts, one_by_one = TextParser.of(options), first is not None and _is_string(first)
+        return of_transport(FunctionTransport(call, name, texts, _text_reader(options), one_by_one))
+    scores = ScoreParser.of(options, who, stated=stated_labels(call))
+    reader = _text_reader(options) if options.shape is None else ArrayReader(options.shape)
+    transport = FunctionTransport(call, name, scores, reader)
+    if scores.learns:
+        scores.learn(_first_answer(transport, who), who)
+    return of_transport(transport)
 
 
-def _learn_labels(
-    call: Callable[[list[Any]], Any], kind: ScoreKind, mask: str, fields: Sequence[str], who: str
-) -> tuple[str, ...]:
+def _is_string(parameter: inspect.Parameter) -> bool:
+    return parameter.annotation in (str, "str")
+
+
+def _text_reader(options: TargetOptions) -> TextReader:
+    return TextReader(options.black_box_mask, tuple(options.fields))
+
+
+def _first_answer(transport: FunctionTransport[Any], who: str) -> Any:
     """Ask a function about a plain sentence; a failure leaves the labels unknown."""
     try:
-        answers = _ask(call, [render(probe_texts(fields)[0], mask)], who)
-        answer = answers[0]
+        return transport.fetch(transport.reader.probes()[:1], who)[0]
     except (TargetError, TypeError, LookupError):
         return label_names(None, None, who, IF_IT_TRANSLATES)
-    return answered_labels(answer, kind, who)
 
 
-def _ask(call: Callable[[list[Any]], Any], texts: list[Any], who: str) -> Any:
-    try:
-        return call(texts)
-    except BrittleError:
-        raise
-    except Exception as error:
-        raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-
-
-def check_signature(call: Any, who: str) -> None:
-    """Refuse what cannot be called with one argument, the items."""
+def _check_signature(call: Any, who: str) -> inspect.Parameter | None:
+    """Refuse what cannot be called with one argument, the items; return this argument if known."""
     if isinstance(call, type):
         raise UsageError(
             f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "
             "the module, such as model = Model(), and name that."
         )
     try:
-        inspect.signature(call).bind([])
+        signature = inspect.signature(call)
+        bound = signature.bind([])
     except TypeError as error:
         raise UsageError(
             f"{who} cannot be called with one argument, a list of texts ({error}). If it makes a "
             "model, name the model it makes."
         ) from error
     except ValueError:
-        return  # a builtin has no signature: the first call shows whether it fits
+        return None  # a builtin has no signature: the first call shows whether it fits
+    return signature.parameters[next(iter(bound.arguments))]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from brittle.answers import find_label, plain_label
 from brittle.errors import UsageError
-
-Labels = str | Sequence[str] | Mapping[str, str] | None
+from brittle.targets.options import Labels
 
 IF_IT_TRANSLATES = " If it answers texts: --answers text (in Python: answers='text')."
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
@@ -79,6 +79,12 @@ def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]
     pairs = [[name.strip() for name in part.split("=", 1)] for part in parts]
     _check_distinct([name for name, _ in pairs])
     return None, dict(pairs)
+
+
+def stated_labels(model: Any) -> tuple[str, ...] | None:
+    """Return the labels that a user's object has as its attribute `labels`, if it has any."""
+    labels = getattr(model, "labels", None)
+    return None if labels is None else tuple(str(label) for label in labels)
 
 
 def label_names(

@@ -1,48 +1,123 @@
-"""How a target is opened, and which options have no effect on which kind of target."""
+"""How a target is opened: one value, filled once at the edge, and handed on as it is.
+
+An option is a field of `TargetOptions`. Its default, its type and its help make the flag of the
+command line, the keyword of `brittle.as_target` and `brittle.attack`, and what a run stores to open
+its target again. So a new option is added here, and used in the adapter that it is for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
-from brittle.errors import UsageError
-from brittle.targets.labels import Labels
+from brittle.errors import UsageError, unknown
 from brittle.targets.rendering import PADDING
+from brittle.values import Flag, flags_of
+
+T = TypeVar("T")
+Labels = str | Sequence[str] | Mapping[str, str] | None
+ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
+SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
+ANSWERS = ("auto", "scores", "text")
+"""What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
 
 
-@dataclass(frozen=True)
+class NoZeroVector(UsageError):
+    """The model cannot read a hole as a zero vector."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TargetOptions:
-    """How a target is opened: the keyword arguments of `as_target`.
+    """How a target is opened. What has a flag is for the user to say.
 
+    `fields`, `shape` (of pictures: height, width and channels) and `columns` are those of the data;
     `columns` has, by the name of data in a table, the options `text` and `label` with which models
-    of the zoo are trained on it. `wanted_mask` holds where `mask` says nothing and the target can
-    read a hole so: an attack asks for it, where `mask` is the user's.
+    of the zoo are trained on it. `wanted_mask` is what the attack wants to read for a masked word:
+    it holds where `mask` is None and the target can read it. `progress` receives the reports of a
+    training.
     """
 
-    labels: Labels = None
-    scores: str = "auto"
-    mask: str | None = None
+    labels: Annotated[
+        Labels, Flag("DATA=TARGET,… where label names differ; or the target's labels, in order")
+    ] = None
+    scores: Annotated[
+        str,
+        Flag(
+            "what the target returns (default: probabilities, or what is known of the model)",
+            choices=SCORE_KINDS,
+        ),
+    ] = "auto"
+    answers: Annotated[
+        str,
+        Flag(
+            "what the target returns: scores, or text, as a translator does (default: auto)",
+            choices=ANSWERS,
+        ),
+    ] = "auto"
+    mask: Annotated[
+        str | None,
+        Flag(
+            "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
+            "where it is a zoo model or a transformers classifier"
+        ),
+    ] = None
+    timeout: Annotated[
+        float,
+        Flag(
+            "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)",
+            metavar="SECONDS",
+        ),
+    ] = 30.0
+    device: Annotated[str, Flag("auto, cpu, cuda or mps (default: auto)")] = "auto"
+    trust: Annotated[
+        Collection[str],
+        Flag("a type that a .skops file may contain (can be repeated)", metavar="TYPE"),
+    ] = ()
     name: str | None = None
-    device: str = "auto"
     fields: Sequence[str] = ("text",)
-    trust: Collection[str] = ()
-    timeout: float = 30.0
-    progress: Callable[[Any], None] | None = None
-    answers: str = "auto"
     shape: tuple[int, int, int] | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wanted_mask: str | None = None
+    progress: Callable[[Any], None] | None = None
+
+    def check(self) -> None:
+        """Refuse options that no target has."""
+        check_kind(self.scores)
+        check_answers(self.answers)
+
+    def refuse(self, what: str, *flags: str) -> None:
+        """Refuse flags that would have no effect on this kind of target."""
+        for flag in flags:
+            if self._is_set(flag):
+                raise UsageError(
+                    f"Got --{flag} {getattr(self, flag)!r} for {what}, where it is known and "
+                    "cannot be set. Leave it out."
+                )
+
+    def refuse_classifier(self) -> None:
+        """Refuse, for a translator, what only a classifier has."""
+        for flag in ("labels", "scores"):
+            if self._is_set(flag):
+                raise UsageError(
+                    f"Got --{flag} {getattr(self, flag)!r} for a translator, which answers texts: "
+                    f"it has no labels and no scores. Leave --{flag} out."
+                )
+        if self.answers == "scores":
+            raise UsageError("Got --answers scores for a translator, which answers texts.")
+
+    def read_with_mask(self, build: Callable[[str | None], T]) -> T:
+        """Build a target with the mask that an attack wants, if it can read it and none is set."""
+        if self.mask is None and self.wanted_mask is not None:
+            try:
+                return build(self.wanted_mask)
+            except NoZeroVector:
+                pass
+        return build(self.mask)
 
     @property
-    def black_box(self) -> dict[str, Any]:
-        """Return the arguments of every black-box adapter; a hole is an empty string to it."""
-        names = {"labels": self.labels, "name": self.name}
-        return names | {"scores": self.scores, "mask": self._black_box_mask}
-
-    @property
-    def _black_box_mask(self) -> str:
-        """Return what stands for a masked word where the model's vectors are not known."""
+    def black_box_mask(self) -> str:
+        """What stands for a masked word where the model's vectors are not known."""
         if self.mask == PADDING:
             raise UsageError(
                 f"Got --mask {PADDING} for a black box. A zero vector in place of a word needs a "
@@ -51,40 +126,67 @@ class TargetOptions:
             )
         return self.mask or ""
 
+    def _is_set(self, flag: str) -> bool:
+        return bool(getattr(self, flag) != getattr(TargetOptions, flag))
+
+
+@dataclass(frozen=True)
+class Target(TargetOptions):
+    """What is attacked, a name or a live object, and how it is opened.
+
+    >>> Target("http:api.toml", scores="logits").stored()["scores"]
+    'logits'
+    """
+
+    model: Any
+
+    @staticmethod
+    def of(target: Any, **options: Any) -> Target:
+        """Return a target with these options; they go before those of a `Target`."""
+        known = [option.name for option in fields(TargetOptions)]
+        for name in options.keys() - set(known):
+            raise unknown("option of a target", name, known)
+        if isinstance(target, Target):
+            return replace(target, **options)
+        return Target(target, **options)
+
     @property
-    def translator(self) -> dict[str, Any]:
-        """Return the arguments of every translator; refuse what only a classifier has."""
-        self.refuse_classifier()
-        return {"name": self.name, "mask": self._black_box_mask}
+    def is_named(self) -> bool:
+        """Whether another process can open it by its name."""
+        return isinstance(self.model, str)
 
-    def refuse_classifier(self) -> None:
-        """Refuse, for a translator, what only a classifier has."""
-        for flag in ("labels", "scores"):
-            if getattr(self, flag) != getattr(TargetOptions, flag):
-                raise UsageError(
-                    f"Got --{flag} {getattr(self, flag)!r} for a translator, which answers texts: "
-                    f"it has no labels and no scores. Leave --{flag} out."
-                )
-        if self.answers == "scores":
-            raise UsageError("Got --answers scores for a translator, which answers texts.")
+    def as_stored(self, about: Mapping[str, Any]) -> Target:
+        """Return the target that a run has stored, with these options where it says nothing."""
+        stored = dict(about)
+        return replace(self, model=stored.pop("spec"), **stored)
 
-    @property
-    def transformers(self) -> dict[str, Any]:
-        """Return the arguments of the transformers adapter."""
-        named = {"labels": self.labels, "name": self.name}
-        return named | {"mask": self.mask, "device": self.device}
+    def stored(self) -> dict[str, Any]:
+        """Return what a run keeps of a named target to open it again; nothing of a live object."""
+        if not self.is_named:
+            return {}
+        return {"spec": self.model, **{name: getattr(self, name) for name in stored_options()}}
 
-    @property
-    def seq2seq(self) -> dict[str, Any]:
-        """Return the arguments of the seq2seq adapter."""
-        return self.translator | {"mask": self.mask, "device": self.device}
 
-    def refuse(self, what: str, *flags: str) -> None:
-        """Refuse flags that would have no effect on this kind of target."""
-        for flag in flags:
-            value = getattr(self, flag)
-            if value != getattr(TargetOptions, flag):
-                raise UsageError(
-                    f"Got --{flag} {value!r} for {what}, where it is known and cannot be set. "
-                    "Leave it out."
-                )
+def stored_options() -> tuple[str, ...]:
+    """Return the names of the options that a run keeps: the user's, and the attack's mask."""
+    return (*flags_of(TargetOptions), "wanted_mask")
+
+
+def stored_types() -> dict[str, Any]:
+    """Return the type that each of them has in a stored run, or null."""
+    hints = get_type_hints(TargetOptions)
+    return {name: hints[name] | None for name in stored_options()}
+
+
+def check_kind(name: str) -> ScoreKind:
+    """Check the name of a kind of scores."""
+    if name not in SCORE_KINDS:
+        raise unknown("kind of scores", name, SCORE_KINDS, "It is set by --scores.")
+    return name
+
+
+def check_answers(name: str, remedy: str = "It is set by --answers.") -> str:
+    """Check the name of a kind of answers."""
+    if name not in ANSWERS:
+        raise unknown("kind of answers", name, ANSWERS, remedy)
+    return name

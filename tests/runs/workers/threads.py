@@ -21,9 +21,9 @@ from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.messages import Died, Report
 from brittle.runs.workers.session import work
-from brittle.runs.workers.setup import Origin, packed
+from brittle.runs.workers.setup import packed
 from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import Target
 
 
 class Death(BaseException):
@@ -121,7 +121,7 @@ def attack(
     cases = job.cases(dataset, case_ids(rows), set())
     try:
         if workers:
-            origin = Origin(replica or target, TargetOptions())
+            origin = Target(replica or target)
             workforce = Workforce(WorkerSettings(workers), origin)
             setup = packed(make_setup(workforce, job, broker, workers, budget))
             dealing = Dealing(cases, len(rows), workers)

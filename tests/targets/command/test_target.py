@@ -15,8 +15,10 @@ import pytest
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
+from brittle.targets.black_box import BlackBoxClassifier
 from brittle.targets.capabilities import scores_desk
-from brittle.targets.command.target import Command
+from brittle.targets.command.target import open_command
+from brittle.targets.options import TargetOptions
 from brittle.text import Text
 
 GOOD, BAD, OTHER = Text.of("a good film"), Text.of("a bad film"), Text.of("a film")
@@ -32,14 +34,16 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def make_target(tmp_path: Path) -> Iterator[Callable[..., Command]]:
+def make_target(tmp_path: Path) -> Iterator[Callable[..., BlackBoxClassifier]]:
     targets = []
 
-    def make(body: str, before: str = "", **options: Any) -> Command:
+    def make(body: str, before: str = "", **options: Any) -> BlackBoxClassifier:
         script = tmp_path / "model.py"
         script.write_text(FRAME.format(body=body, before=before))
         options = {"labels": "neg,pos", "timeout": 10.0, **options}
-        target = Command(f"cmd:'{sys.executable}' -S '{script}'", **options)
+        startup = options.pop("startup", None)
+        command = f"cmd:'{sys.executable}' -S '{script}'"
+        target = open_command(command, TargetOptions(**options), startup=startup)
         targets.append(target)
         return target
 
@@ -171,7 +175,7 @@ def test_a_program_that_never_answers_is_down(make_target: Any) -> None:
     target = make_target("pass", timeout=0.1, startup=0.3)
     with pytest.raises(TargetDown, match=r"within 0\.3 s.*flushed at once"):
         target.scores([GOOD])
-    assert Command("cmd:cat", labels="a,b", timeout=10.0).conversation.startup == 40.0
+    assert as_target("cmd:cat", labels="a,b", timeout=10.0).transport.startup == 40.0
 
 
 def test_a_program_that_ends_at_once_says_why(make_target: Any) -> None:
@@ -255,7 +259,7 @@ def test_pairs_name_their_labels_too(make_target: Any) -> None:
 
 def test_no_shell_is_used(make_target: Any, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    target = Command(f"cmd:echo pos ; touch {trap}", labels="neg,pos", timeout=5.0)
+    target = as_target(f"cmd:echo pos ; touch {trap}", labels="neg,pos", timeout=5.0)
     with pytest.raises((UsageError, TargetDown, TargetError)):
         target.scores([GOOD])
     target.close()

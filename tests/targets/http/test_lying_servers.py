@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from brittle.errors import TargetDown, TargetError
-from brittle.targets.http import client
+from brittle.targets.black_box import BlackBoxClassifier
+from brittle.targets.http import transport
 from brittle.targets.http.content import BadContent, TooLong, read_content
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import HttpTarget
+from brittle.targets.http.target import of_endpoint
 from brittle.text import Text
 
 pytest.importorskip("httpx")
@@ -64,10 +65,10 @@ def answered(content: bytes, encoding: str) -> Iterator[bytes]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., HttpTarget]]:
+def serve() -> Iterator[Callable[..., BlackBoxClassifier]]:
     """Serve what a generator yields, to every connection; return the target of that server."""
     sockets: list[socket.socket] = []
-    targets: list[HttpTarget] = []
+    targets: list[BlackBoxClassifier] = []
     ending = threading.Event()
 
     def talk(connection: socket.socket, parts: Callable[[], Iterator[bytes]]) -> None:
@@ -90,14 +91,14 @@ def serve() -> Iterator[Callable[..., HttpTarget]]:
                 return
             threading.Thread(target=talk, args=(connection, parts), daemon=True).start()
 
-    def start(parts: Callable[[], Iterator[bytes]]) -> HttpTarget:
+    def start(parts: Callable[[], Iterator[bytes]]) -> BlackBoxClassifier:
         listener = socket.create_server(("127.0.0.1", 0))
         sockets.append(listener)
         threading.Thread(target=accept, args=(listener, parts), daemon=True).start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         about: dict[str, Any] = {"labels": ("neg", "pos"), "retries": 0}
         endpoint = Endpoint(url, {"text": "{text}"}, timeout=TIMEOUT_SECONDS, **about)
-        targets.append(HttpTarget(endpoint))
+        targets.append(of_endpoint(endpoint))
         return targets[-1]
 
     yield start
@@ -127,7 +128,7 @@ def test_an_answer_that_unpacks_to_too_much_is_refused(
     serve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = gzip.compress(b" " * 200_000 + b"[0.25, 0.75]")
-    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 100_000)
+    monkeypatch.setattr(transport, "MAX_ANSWER_BYTES", 100_000)
     with pytest.raises(TargetError, match="more than 100,000 bytes"):
         serve(lambda: answered(bomb, "gzip")).scores([ITEM])
 

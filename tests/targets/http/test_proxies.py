@@ -24,8 +24,9 @@ import brittle
 from brittle.cli import main
 from brittle.errors import MissingPackage, TargetDown, TargetError, UsageError
 from brittle.redaction import PROXY_VARIABLES, hide_in_default_logs, redact
+from brittle.targets.black_box import BlackBoxClassifier
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import HttpTarget
+from brittle.targets.http.target import of_endpoint
 from brittle.text import Text
 
 pytest.importorskip("httpx")
@@ -145,7 +146,7 @@ def test_a_socks_proxy_without_its_package_is_named_with_the_remedy(
     monkeypatch.setitem(sys.modules, "socksio", None)
     monkeypatch.setenv(variable, f"socks5://{USER}@127.0.0.1:9")
     with pytest.raises(MissingPackage, match=f"{variable} names a SOCKS.*pip install socksio"):
-        HttpTarget(Endpoint("http://nowhere.invalid/", {"text": "{text}"}, labels=("a", "b")))
+        of_endpoint(Endpoint("http://nowhere.invalid/", {"text": "{text}"}, labels=("a", "b")))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "api.toml").write_text(f'labels = ["a", "b"]\n{ENDPOINT}')
     (tmp_path / "films.csv").write_text("text,label\na good film,a\na bad film,b\n")
@@ -169,7 +170,7 @@ def test_a_proxy_that_cannot_be_used_is_named(
 ) -> None:
     monkeypatch.setenv(variable, address)
     with pytest.raises(UsageError, match=rf"\({variable}\) cannot be used.*Expected") as caught:
-        HttpTarget(Endpoint("http://nowhere.invalid/", {"text": "{text}"}, labels=("a", "b")))
+        of_endpoint(Endpoint("http://nowhere.invalid/", {"text": "{text}"}, labels=("a", "b")))
     assert "hunter" not in str(caught.value)
 
 
@@ -182,7 +183,7 @@ def test_a_proxy_that_wants_another_password_is_told_from_the_endpoint(
 
     monkeypatch.setenv("HTTP_PROXY", f"http://{USER}@127.0.0.1:{servers.start(refuse)}")
     endpoint = Endpoint("http://nowhere.invalid/", {"text": "{text}"}, labels=("a", "b"), retries=0)
-    target = HttpTarget(endpoint)
+    target = of_endpoint(endpoint)
     with pytest.raises(TargetDown, match=r"407.*check user and password in HTTP_PROXY"):
         target.scores([ITEM])
     target.close()
@@ -261,11 +262,11 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def through_tls(
     servers: Servers, certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., HttpTarget]]:
+) -> Iterator[Callable[..., BlackBoxClassifier]]:
     """Return a target behind a proxy of TLS, of which the first bytes come fast."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    targets: list[HttpTarget] = []
+    targets: list[BlackBoxClassifier] = []
 
     def answer(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as client:
@@ -274,7 +275,7 @@ def through_tls(
                 padding = b" " * (300_000 if b"long" in body else 0)
                 client.sendall(reply(b"[0.25, 0.75]" + padding))
 
-    def start(fast_bytes: float) -> HttpTarget:
+    def start(fast_bytes: float) -> BlackBoxClassifier:
         endpoint = servers.start(answer)
         proxy = servers.start(Tunnel(context, endpoint, servers, fast_bytes))
         monkeypatch.setenv("HTTPS_PROXY", f"https://localhost:{proxy}")
@@ -283,7 +284,7 @@ def through_tls(
         if fast_bytes == float("inf"):
             about["timeout"] = 30.0
         url = f"https://localhost:{endpoint}/"
-        targets.append(HttpTarget(Endpoint(url, {"text": "{text}"}, **about)))
+        targets.append(of_endpoint(Endpoint(url, {"text": "{text}"}, **about)))
         return targets[-1]
 
     yield start

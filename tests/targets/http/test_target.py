@@ -18,8 +18,10 @@ import pytest
 
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
+from brittle.targets.black_box import BlackBoxClassifier
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import HttpTarget
+from brittle.targets.http.target import of_endpoint
+from brittle.targets.options import TargetOptions
 from brittle.text import Text
 
 pytest.importorskip("httpx")
@@ -76,17 +78,17 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def make_target(server: Server) -> Iterator[Callable[..., HttpTarget]]:
+def make_target(server: Server) -> Iterator[Callable[..., BlackBoxClassifier]]:
     """Make targets that do not really sleep; `slept` lists for how long they would have."""
     targets = []
 
-    def make(**options: Any) -> HttpTarget:
+    def make(**options: Any) -> BlackBoxClassifier:
         about = {"labels": ("neg", "pos"), "retries": 2, "timeout": 5.0}
         names = {"scores", "mask"} & set(options)
-        arguments = {name: options.pop(name) for name in names}
+        asked = TargetOptions(**{name: options.pop(name) for name in names})
         endpoint = Endpoint(server.url, {"text": "{text}"}, **about)  # type: ignore[arg-type]
         slept: list[float] = []
-        target = HttpTarget(replace(endpoint, **options), sleep=slept.append, **arguments)
+        target = of_endpoint(replace(endpoint, **options), asked, sleep=slept.append)
         target.slept = slept  # type: ignore[attr-defined]
         targets.append(target)
         return target
@@ -195,7 +197,7 @@ def test_the_secret_is_sent_and_kept(
         target = make_target(headers={"Authorization": "Bearer ${API_KEY}"})
         target.scores([GOOD])
         assert server.headers[-1]["Authorization"] == f"Bearer {secret}"
-        assert secret not in f"{target!r} {target.endpoint!r} {target.name}"
+        assert secret not in f"{target!r} {target.transport.endpoint!r} {target.name}"
         prints.append(target.fingerprint)
     assert prints[0] == prints[1]
     monkeypatch.delenv("API_KEY")
@@ -356,7 +358,7 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     endpoint = Endpoint(url, "{text}", labels=("a", "b"), timeout=2.0, retries=0)
-    target = HttpTarget(endpoint)
+    target = of_endpoint(endpoint)
     try:
         with pytest.raises(TargetDown, match=r"no answer within 2 s"):
             target.scores([GOOD])
@@ -406,7 +408,7 @@ def test_the_rate_is_limited_across_threads(server: Server) -> None:
         server.url, {"text": "{text}"}, labels=("neg", "pos"), per_second=0.5, concurrency=4
     )
     turns: list[float] = []  # when each request that has to wait is due
-    target = HttpTarget(endpoint, sleep=lambda pause: turns.append(time.monotonic() + pause))
+    target = of_endpoint(endpoint, sleep=lambda pause: turns.append(time.monotonic() + pause))
     assert target.parallel == 4
     start = time.monotonic()
     with ThreadPoolExecutor(4) as threads:

@@ -13,7 +13,7 @@ import pytest
 
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets import match_labels
+from brittle.targets.labels import match_labels
 from brittle.targets.transformers.classifier import SequenceClassifier, load, of_model
 from brittle.text import Text
 

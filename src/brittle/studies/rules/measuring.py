@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.studies.rules.replacements import Replacements
-from brittle.targets.protocols import HasCanonicalLogits, HasCanonicalSwaps, HasLogits
+from brittle.targets.protocols import HasCanonicalLogits, HasCanonicalSwaps, HasLogits, declared_by
 from brittle.text import Text
 from brittle.training.splits import LabelledTexts
 
@@ -54,7 +54,7 @@ def measure(
     """
     alike = _encoder(target).alike(replacements.forms)
     listed = replace(replacements, form=alike[replacements.form])
-    with ThreadPoolExecutor(max_workers=getattr(target, "parallel", 1)) as pool:
+    with ThreadPoolExecutor(max_workers=declared_by(target, "parallel")) as pool:
         waiting: _Chunk | None = None
         for where in pairwise(_boundaries(texts, replacements, first_text)):
             chunk = _begin(target, texts, listed, where, pool)
@@ -134,7 +134,7 @@ def _begin(
         np.array(swapped, dtype=np.int64)[swap_of_row],
         np.repeat(np.array(texts.label[first:last], dtype=np.int64), count),
     )
-    batches = send_batches(list(numbers), encoder.logits, pool, getattr(target, "batch", None))
+    batches = send_batches(list(numbers), encoder.logits, pool, declared_by(target, "batch"))
     return _Chunk(last, int(starts[0]), *rows_of, len(numbers), batches)
 
 

@@ -23,6 +23,7 @@ from brittle.studies.rules.tasks import (
     mining_tasks,
 )
 from brittle.targets.ensemble import check_members
+from brittle.targets.protocols import declared_by
 from brittle.training.splits import TrainingSplits, check_splits, hold_out, load_splits
 from brittle.workflow.backends import Backend
 from brittle.workflow.running import run_tasks
@@ -103,7 +104,7 @@ def with_origin(rules: Rules, seed: int) -> Rules:
 def _member_specs(ensemble: Any) -> Sequence[Any]:
     if isinstance(ensemble, str) and ensemble.startswith(PREFIX):
         return parse_members(ensemble.removeprefix(PREFIX))
-    return getattr(ensemble, "members", None) or [ensemble]
+    return declared_by(ensemble, "members") or [ensemble]
 
 
 def _describe(

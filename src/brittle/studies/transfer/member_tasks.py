@@ -16,12 +16,12 @@ from brittle.data import case_ids
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
 from brittle.formatting import plural
-from brittle.opening import open_target
+from brittle.opening import as_target
 from brittle.results import has_adversary
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.transfer.scoring import label_texts
 from brittle.studies.transfer.texts import columns_of, fields_of, unpack_texts
-from brittle.targets.options import TargetOptions
+from brittle.targets.protocols import declared_by
 from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 
@@ -83,7 +83,7 @@ class MemberTasks:
         for name in context.needs:
             succeeded(context, name)
         with self.opened(context, spec) as target:
-            if not getattr(target, "labels", ()):
+            if not declared_by(target, "labels"):
                 raise UsageError(f"The target {spec!r} has no labels. Name a classifier.")
             return {"labels": list(target.labels), "fingerprint": target.fingerprint}
 
@@ -185,12 +185,12 @@ class MemberTasks:
             return
         fields = tuple(name for name, _ in context.needs[TEXTS]["examples"][0][0])
         report = throttle(context.report)
-        options = TargetOptions(
+        target: Any = as_target(
+            spec,
             fields=fields,
             progress=lambda state: report(str(state)),
             columns=columns_of(context.needs[TEXTS]),
         )
-        target: Any = open_target(spec, options)
         try:
             yield target
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import subprocess
 import weakref
@@ -15,6 +14,7 @@ from brittle.targets.command.pipes import (
     MAX_STDERR_LINES,
     kill,
     read_stderr,
+    start_process,
     start_thread,
 )
 
@@ -32,16 +32,8 @@ class NoAnswer(Exception):
 class Program:
     """One process, and the threads that serve its pipes, so that no write or read blocks us."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        # In its own session, Ctrl-C does not reach it, and its children can be ended with it.
-        process = subprocess.Popen(
-            arguments,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-            start_new_session=True,
-        )
+    def __init__(self, arguments: Sequence[str], who: str) -> None:
+        process = start_process(arguments, who, PYTHONUNBUFFERED="1")
         inputs, outputs = Lines(), Lines()
         self.stderr_lines: deque[str] = deque(maxlen=MAX_STDERR_LINES)
         start_thread(_write_inputs, process.stdin, inputs)

@@ -29,7 +29,7 @@ from brittle.targets.diagnosis.sample import (
     ask_sample,
     is_costly,
 )
-from brittle.targets.protocols import Classifies, Scores
+from brittle.targets.protocols import Classifies, Scores, declared_by
 from brittle.text import Text
 
 # The scores of float32 models differ by up to 1e-6 if the same text is in another batch (measured:
@@ -70,12 +70,12 @@ def diagnose(
     warnings = [
         constant(score, target.name, labels),
         unstable(first, second, target.name),
-        label_only(score, target.name, bool(getattr(target, "label_only", False))),
+        label_only(score, target.name, bool(declared_by(target, "label_only"))),
         saturated(score, target.name),
         swapped(score, labels, target.labels, data_labels),
     ]
     wrong = [case.label not in (None, int(np.argmax(row))) for case, row in answered]
-    turned = turned_fields(cases[0].text, getattr(target, "trained_fields", ()), target.name)
+    turned = turned_fields(cases[0].text, declared_by(target, "trained_fields"), target.name)
     if turned is None and sum(wrong) >= MIN_WRONG and warnings[-1] is None:  # labels not swapped
         count = COSTLY_SAMPLE_SIZE if is_costly(target, broker) else EXCHANGED_SAMPLE_SIZE
         turned = ask_exchanged(cases[:count], broker)

@@ -12,6 +12,7 @@ from typing import Any
 from brittle.asks import ANSWER, Case
 from brittle.engine.broker import Asker
 from brittle.errors import TargetDown
+from brittle.targets.protocols import declared_by
 
 SAMPLE_SIZE, REPEATS = 32, 8
 COSTLY_SAMPLE_SIZE, COSTLY_REPEATS = 8, 4
@@ -35,7 +36,7 @@ class Sample:
 
 def is_costly(target: Any, broker: Asker) -> bool:
     """Tell whether few cases are asked: the target is costly, or the whole run has a limit."""
-    return bool(getattr(target, "costly", False)) or broker.most_sent is not None
+    return bool(declared_by(target, "costly")) or broker.most_sent is not None
 
 
 def ask_sample(

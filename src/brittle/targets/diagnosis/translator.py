@@ -11,7 +11,7 @@ from brittle.asks import Case
 from brittle.engine.broker import Asker
 from brittle.targets.diagnosis.exchanged_languages import ask_exchanged_languages
 from brittle.targets.diagnosis.sample import DiagnosisWarning, ask_sample
-from brittle.targets.protocols import KnowsItsWords, Translator
+from brittle.targets.protocols import KnowsItsWords, Translator, declared_by
 from brittle.targets.translators.texts import (
     CHARACTERS_PER_CHARACTER,
     EXTRA_CHARACTERS,
@@ -50,7 +50,7 @@ def diagnose_translator(
 
 def mixed(target: Translator) -> DiagnosisWarning | None:
     """Warn if texts that are translated by one process change each other."""
-    if not getattr(target, "mixes_texts", False):
+    if not declared_by(target, "mixes_texts"):
         return None
     return DiagnosisWarning(
         "mixed",

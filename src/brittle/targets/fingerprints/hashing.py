@@ -6,10 +6,11 @@ Scores are those of fixed sentences, in one batch, rounded: the last digits diff
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.targets.protocols import Scores
 from brittle.text import Text
 
@@ -27,6 +28,10 @@ SENTENCES = (
     "It is neither good nor bad; it simply exists.",
     "Best product ever, it works perfectly.",
 )
+
+Failures = tuple[type[BrittleError], ...]
+FAILURES: Failures = (TargetError, UsageError)
+"""Errors of a target on some items; others, such as that it is down, end what is under way."""
 
 DECIMALS = 4
 SIGNIFICANT_DIGITS = 12  # where only scores are known
@@ -51,6 +56,21 @@ def format_rounded(scores: Scores) -> str:
 def format_precise(scores: Scores) -> str:
     """Format scores with as many digits as are equal on different machines."""
     return " ".join(f"{score + 0.0:.{SIGNIFICANT_DIGITS}g}" for row in scores for score in row)
+
+
+def hash_answers(
+    noun: str, answer: Callable[[], str], *about: str | bytes, failures: Failures = FAILURES
+) -> str:
+    """Hash what is known of a model whose weights cannot be seen, and its answers to fixed items.
+
+    The answers depend on weights that its code does not show. If it fails on the items, or answers
+    them differently when asked again, they are left out.
+    """
+    try:
+        first, second = answer(), answer()
+    except failures:
+        return hash_parts("code", *about)
+    return hash_parts(noun, *about, first) if first == second else hash_parts("code", *about)
 
 
 def hash_parts(*parts: str | bytes) -> str:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 import torch
+
+from brittle.targets.fingerprints.hashing import hash_parts
+
+
+def hash_module(module: Any, *about: str | bytes) -> str:
+    """Hash a user's module: its weights, its structure, and what else is known about it."""
+    structure = re.sub(r"0x[0-9a-f]+", "", repr(module))
+    return hash_parts(hash_weights(module), structure, *about)
 
 
 def hash_weights(module: Any) -> bytes:

@@ -5,6 +5,8 @@ interim response after another, or compressed nothing would never exceed them.
 
 TLS inside of TLS, as through an https proxy, needs many reads for one of its own: for a handshake,
 or for a record. So it is done here, on top of a stream that keeps the deadline.
+
+This file needs httpx, which brings httpcore.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+import httpcore
+
 T = TypeVar("T")
 
 RECORD_BYTES = 1 << 14  # the longest record of TLS
@@ -27,9 +31,6 @@ class Deadline(threading.local):
     """When the exchange of this thread must be over; None between exchanges."""
 
     end: float | None = None
-
-    def __init__(self, core: Any) -> None:
-        self.core = core
 
     @contextmanager
     def after(self, seconds: float) -> Iterator[None]:
@@ -45,54 +46,31 @@ class Deadline(threading.local):
             return timeout
         left = self.end - time.monotonic()
         if left <= 0:
-            raise self.core.ReadTimeout("the whole exchange took too long")
+            raise httpcore.ReadTimeout("the whole exchange took too long")
         return left if timeout is None else min(timeout, left)
 
 
-def with_deadline(client: Any, core: Any) -> Deadline:
-    """Have all connections of an httpx client keep a deadline, those through a proxy too.
+class DeadlineBackend(httpcore.SyncBackend):
+    """The network backend of httpcore, with streams that keep the deadline."""
 
-    `core` is the module httpcore.
-    """
-    deadline = Deadline(core)
-    for transport in (client._transport, *client._mounts.values()):
-        if transport is not None:
-            pool = transport._pool
-            pool._network_backend = _Network(pool._network_backend, deadline)
-    return deadline
-
-
-class _Network:
-    """A network backend of httpcore whose streams keep the deadline."""
-
-    def __init__(self, backend: Any, deadline: Deadline) -> None:
-        self._backend, self._deadline = backend, deadline
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
 
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *rest: Any, **options: Any
     ) -> _Stream:
         timeout = self._deadline.limit(timeout)
-        stream = self._backend.connect_tcp(host, port, timeout, *rest, **options)
+        stream = super().connect_tcp(host, port, timeout, *rest, **options)
         return _Stream(stream, self._deadline)
 
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, *rest: Any, **options: Any
-    ) -> _Stream:
-        timeout = self._deadline.limit(timeout)
-        stream = self._backend.connect_unix_socket(path, timeout, *rest, **options)
-        return _Stream(stream, self._deadline)
 
-    def sleep(self, seconds: float) -> None:
-        self._backend.sleep(seconds)
-
-
-class _Stream:
+class _Stream(httpcore.NetworkStream):
     """A connection of httpcore that keeps the deadline."""
 
-    def __init__(self, stream: Any, deadline: Deadline) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream, self._deadline = stream, deadline
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> Any:
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, self._deadline.limit(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -107,7 +85,7 @@ class _Stream:
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> _Stream | _TlsStream:
         if self.get_extra_info("ssl_object") is not None:
-            return _TlsStream(self, self._deadline.core, ssl_context, server_hostname, timeout)
+            return _TlsStream(self, ssl_context, server_hostname, timeout)
         timeout = self._deadline.limit(timeout)
         return _Stream(
             self._stream.start_tls(ssl_context, server_hostname, timeout), self._deadline
@@ -117,34 +95,33 @@ class _Stream:
         return self._stream.get_extra_info(info)
 
 
-class _TlsStream:
+class _TlsStream(httpcore.NetworkStream):
     """TLS on top of a stream, such as one of TLS to a proxy; every read of that is limited."""
 
     def __init__(
         self,
         stream: _Stream | _TlsStream,
-        core: Any,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None,
         timeout: float | None,
     ) -> None:
-        self._stream, self._core = stream, core
+        self._stream = stream
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._ssl = ssl_context.wrap_bio(
             self._incoming, self._outgoing, server_hostname=server_hostname
         )
-        with _translated(core.ConnectError):
+        with _translated(httpcore.ConnectError):
             self._perform(self._ssl.do_handshake, timeout)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        with _translated(self._core.ReadError):
+        with _translated(httpcore.ReadError):
             try:
                 return self._perform(lambda: self._ssl.read(max_bytes), timeout)
             except ssl.SSLEOFError:
                 return b""  # the other side has ended without a word, as in TLS on a socket
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        with _translated(self._core.WriteError):
+        with _translated(httpcore.WriteError):
             while buffer:
                 sent = self._perform(partial(self._ssl.write, buffer[:WRITE_BYTES]), timeout)
                 buffer = buffer[sent:]
@@ -155,7 +132,7 @@ class _TlsStream:
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> _TlsStream:
-        return _TlsStream(self, self._core, ssl_context, server_hostname, timeout)
+        return _TlsStream(self, ssl_context, server_hostname, timeout)
 
     def get_extra_info(self, info: str) -> Any:
         return self._ssl if info == "ssl_object" else self._stream.get_extra_info(info)

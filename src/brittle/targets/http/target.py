@@ -2,86 +2,67 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets.answered_labels import answered_labels, learns_labels, refuse_unnamed
-from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
-from brittle.targets.http.client import HttpClient
-from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
-from brittle.targets.protocols import Scores
-from brittle.targets.scores import check_kind, parse_answers
-from brittle.text import Text
+from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
+from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
+from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.http.endpoint import Endpoint, open_endpoint
+from brittle.targets.http.transport import HttpTransport, describe_endpoint
+from brittle.targets.options import TargetOptions
 
 
-class HttpTarget:
-    """An endpoint that classifies; its answers are costly.
+def open_http(spec: str, options: TargetOptions) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Open `http:FILE.toml`, an endpoint."""
+    endpoint, name = open_endpoint(spec)
+    return of_endpoint(endpoint, replace(options, name=options.name or name))
 
-    If nobody names its labels it is asked about a plain sentence with these `fields`.
+
+def of_endpoint(
+    endpoint: Endpoint,
+    options: TargetOptions | None = None,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Build a target from the description of an endpoint; its answers are costly.
+
+    If nobody names its labels it is asked about a plain sentence with the fields of the data.
     """
+    options = options or TargetOptions()
+    who, answers = describe_endpoint(endpoint), _answers_of(endpoint, options)
+    mask = options.black_box_mask
+    transport = HttpTransport(endpoint, answers, mask=mask, name=options.name, sleep=sleep)
+    try:
+        if isinstance(answers, ScoreParser) and answers.learns:
+            (answer,) = transport.fetch(probe_texts(options.fields)[:1])
+            answers.learn(answer, who)
+    except BaseException as error:
+        transport.close()
+        if isinstance(error, TargetError):
+            raise UsageError(f"Asked about a plain sentence: {error}") from error
+        raise
+    return of_transport(transport)
 
-    costly = True
-    in_process = False
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        labels: Labels = None,
-        scores: str = "auto",
-        mask: str = "",
-        name: str | None = None,
-        fields: Sequence[str] = ("text",),
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.endpoint = endpoint
-        self.name = name or endpoint.url
-        self._who = f"The endpoint {endpoint.url}"
-        self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
-        self.label_only = self.kind == "label"
-        self.mask = mask
-        self.parallel = endpoint.concurrency
-        self._client = HttpClient(endpoint, mask, sleep)
-        self.batch = self._client.batch
-        self._learns = learns_labels(endpoint.labels, labels)
-        if self._learns:
-            self.labels = self._learn_labels(fields)
-        else:
-            self.labels = label_names(endpoint.labels, labels, self._who, IF_IT_TRANSLATES)
-        self._answered = endpoint.labels or self.labels  # the labels in its answers
-
-    def __repr__(self) -> str:
-        return f"HttpTarget({self.endpoint.url!r})"
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash the address and the request, without secrets; the model itself is not visible."""
-        e = self.endpoint
-        request = (e.url, e.method, e.template, e.path, e.label_key, e.score_key)
-        return hash_parts(json.dumps([request, self._answered, self.kind, self.mask]))
-
-    def scores(self, items: Sequence[Text]) -> Scores:
-        answers, keys = (
-            self._client.answers(items),
-            (self.endpoint.label_key, self.endpoint.score_key),
+def _answers_of(endpoint: Endpoint, options: TargetOptions) -> AnswerParser[Any]:
+    """Return what an endpoint answers, as its file or the user says."""
+    who = describe_endpoint(endpoint)
+    if "text" not in (options.answers, endpoint.answers_are):
+        return ScoreParser.of(
+            options,
+            who,
+            stated=endpoint.labels,
+            scores=endpoint.scores,
+            keys=(endpoint.label_key, endpoint.score_key),
         )
-        if self._learns:
-            refuse_unnamed(answers, self._who, keys)
-        return parse_answers(answers, len(items), self._answered, self.kind, self._who, keys)
-
-    def _learn_labels(self, fields: Sequence[str]) -> tuple[str, ...]:
-        keys = (self.endpoint.label_key, self.endpoint.score_key)
-        try:
-            (answer,) = self._client.answers(probe_texts(fields)[:1])
-            return answered_labels(answer, self.kind, self._who, keys)
-        except BaseException as error:
-            self._client.close()
-            if isinstance(error, TargetError):
-                raise UsageError(f"Asked about a plain sentence: {error}") from error
-            raise
-
-    def close(self) -> None:
-        self._client.close()
+    answers = TextParser.of(options)
+    if endpoint.labels is not None or endpoint.scores != "auto":
+        raise UsageError(
+            f"{who} has labels or scores in its file, but answers texts. A translator "
+            'has neither: leave them out, or leave out answers = "text" (--answers text).'
+        )
+    return answers

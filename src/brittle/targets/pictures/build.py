@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from brittle.errors import UsageError, require
 from brittle.picture import Shape
+from brittle.targets.function import of_function
 from brittle.targets.options import TargetOptions
-from brittle.targets.pictures.function import of_picture_function
 from brittle.targets.protocols import Classifies
 from brittle.targets.registry import TargetKind
 
@@ -25,11 +25,16 @@ def check_reads(kind: TargetKind, spec: str, options: TargetOptions) -> None:
 def of_picture_object(obj: Any, shape: Shape, options: TargetOptions) -> Classifies:
     """Build a target from a torch module, or from any other function of an array."""
     options.refuse("a target on pictures", "mask", "answers")
-    named: dict[str, Any] = {"labels": options.labels, "name": options.name}
-    named |= {"scores": options.scores}
-    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
-        require("torch", "torch", "A torch module")
-        from brittle.targets.pictures.network import of_picture_module
+    if not (hasattr(obj, "state_dict") and hasattr(obj, "named_modules")):
+        return cast(Classifies, of_function(obj, options))
+    require("torch", "torch", "A torch module")
+    from brittle.targets.pictures.network import of_picture_module
 
-        return of_picture_module(obj, shape, device=options.device, **named)
-    return of_picture_function(obj, shape, **named)
+    return of_picture_module(
+        obj,
+        shape,
+        labels=options.labels,
+        scores=options.scores,
+        name=options.name,
+        device=options.device,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -15,12 +14,12 @@ from brittle.errors import TargetError, UsageError
 from brittle.picture import Picture, PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.fingerprints.weights import hash_weights
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.fingerprints.weights import hash_module
+from brittle.targets.labels import label_names, stated_labels
+from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.pictures.reading import picture_settings, probe_pictures
-from brittle.targets.protocols import Scores
-from brittle.targets.scores import ScoreKind, as_probabilities, check_kind
+from brittle.targets.protocols import Scores, failing_as
+from brittle.targets.scores import as_probabilities
 from brittle.targets.torch.checks import check_not_probabilities
 from brittle.targets.torch.hooks import evaluating
 from brittle.zoo.device import torch_device
@@ -49,10 +48,8 @@ class PictureNetwork:
     @cached_property
     def fingerprint(self) -> str:
         """Hash the weights, the structure and the code of the module."""
-        structure = re.sub(r"0x[0-9a-f]+", "", repr(self.module))
         settings = picture_settings(self.shape, self.kind)
-        about = (structure, *settings, *self.labels, code_of(self.module))
-        return hash_parts(hash_weights(self.module), *about)
+        return hash_module(self.module, *settings, *self.labels, code_of(self.module))
 
     @property
     def device(self) -> torch.device:
@@ -88,11 +85,8 @@ class PictureNetwork:
 
     def _forward(self, pixels: Tensor) -> Tensor:
         parameter = next(self.module.parameters(), pixels)
-        try:
-            with evaluating(self.module):
-                output: Any = self.module(pixels.to(parameter.dtype))
-        except Exception as error:
-            raise TargetError(f"{self._who} raised {type(error).__name__}: {error}") from error
+        with failing_as(self._who), evaluating(self.module):
+            output: Any = self.module(pixels.to(parameter.dtype))
         if not isinstance(output, Tensor):
             raise UsageError(
                 f"{self._who} returned a {type(output).__name__}. Expected a tensor of scores, "
@@ -120,14 +114,12 @@ def of_picture_module(
     """
     name = name or type(module).__name__
     who = f"The network {name!r}"
-    attribute = getattr(module, "labels", None)
-    stated = None if attribute is None else tuple(str(label) for label in attribute)
     declared = check_kind(scores)
     if declared == "label":
         raise UsageError(f"{who} gives a score per class; --scores label does not fit it.")
     if device != "auto":
         module.to(torch_device(device))
-    names = label_names(stated, labels, who)
+    names = label_names(stated_labels(module), labels, who)
     kind: ScoreKind = "logits" if declared == "auto" else declared
     target = PictureNetwork(module, shape, names, kind, name)
     try:

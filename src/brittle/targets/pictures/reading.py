@@ -23,25 +23,32 @@ def probe_pictures(shape: Shape) -> list[Picture]:
 
 
 @dataclass(frozen=True)
-class PixelReader:
+class ArrayReader:
+    """Reads pictures of one shape as an array, pictures × height × width × channels."""
+
+    shape: Shape
+    item_kind: str = "picture"
+
+    def read(self, items: Sequence[Picture], who: str) -> NDArray[np.float32]:
+        return stack(items, self.shape, who)
+
+    def probes(self) -> list[Picture]:
+        return probe_pictures(self.shape)
+
+    def describe(self, *kind: str) -> tuple[str, ...]:
+        return picture_settings(self.shape, *kind)
+
+
+@dataclass(frozen=True)
+class PixelReader(ArrayReader):
     """Reads pictures of one shape as rows: line by line, the channels of a pixel together.
 
     This is what `pictures.reshape(len(pictures), -1)` gives of pictures × height × width ×
     channels.
     """
 
-    shape: Shape
-    item_kind: str = "picture"
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return picture_settings(self.shape)
-
     def read(self, items: Sequence[Picture], who: str) -> NDArray[np.float32]:
-        return stack(items, self.shape, who).reshape(len(items), -1)
-
-    def probes(self) -> list[Picture]:
-        return probe_pictures(self.shape)
+        return super().read(items, who).reshape(len(items), -1)
 
     def misfit(self, who: str, error: Exception) -> UsageError:
         size = " × ".join(map(str, self.shape))

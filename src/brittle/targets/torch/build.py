@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brittle.errors import UsageError, require
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels
 from brittle.targets.torch.tokens import Tokenize, TokenReader
 from brittle.zoo.device import torch_device
 

@@ -7,7 +7,6 @@ torch.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -22,14 +21,13 @@ from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits
 from brittle.targets.alignment import (
     Alignment,
-    at_level,
-    by_character,
-    sum_and_mean,
+    gradients_of,
     token_gradients,
+    vectors_of,
 )
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
-from brittle.targets.fingerprints.weights import hash_weights
+from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.fingerprints.weights import hash_module
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.torch.characters import SequenceEdits, SequenceGradients
@@ -74,14 +72,13 @@ class TorchTarget:
     def fingerprint(self) -> str:
         """Hash the weights, the code and settings of the network, and what it reads of texts."""
         network, reader = self.network, self.reader
-        structure = re.sub(r"0x[0-9a-f]+", "", repr(network.module))
         settings = [reader.unknown_id, reader.padding_id, reader.separator_id, reader.mask]
         settings += [reader.max_length, self.min_length, network.kind, network.embedding]
         code = [code_of(part) for part in (network.module, network.call, reader.tokenize) if part]
         vocabulary = repr(sorted(reader.vocabulary.items()))
-        about = (structure, repr(settings), vocabulary, *self.labels, *code)
+        about = (repr(settings), vocabulary, *self.labels, *code)
         # A tokenizer may hold more than its code shows.
-        return hash_parts(hash_weights(network.module), *about, *reader.encode(probe_texts()))
+        return hash_module(network.module, *about, *reader.encode(probe_texts()))
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -131,36 +128,23 @@ class TorchTarget:
         return [answers[n] for n in range(len(requests))]
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        """Compute the scores, and the gradient of every objective along the vectors of tokens.
-
-        The gradient of a word is the sum over its tokens; a character has that of its token.
-        """
-        answers: dict[int, Gradient] = {}
+        """Compute the scores, and the gradient of every objective along the vectors of tokens."""
         alignments = [self.reader.align(request.text) for request in requests]
-        for numbers, scores, gradient in self._gradients(requests, alignments):
-            for n, score, rows in zip(numbers, scores, gradient.cpu().double().numpy()):
-                alignment = alignments[n]
-                value: Any = by_character(alignment, rows, 0.0)
-                if requests[n].space.level == "words":
-                    value = sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
-                answers[n] = Gradient(score, value)
-        return [answers[n] for n in range(len(requests))]
+        return gradients_of(requests, alignments, self._gradients(requests, alignments))
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
         """Compute the vectors of words at a layer, the mean over their tokens; NaN if not read."""
         if layer not in self.layers:
             raise unknown(f"layer of {self.name!r}", layer, self.layers)
-        values: dict[int, Any] = {}
         alignments = [self.reader.align(item) for item in items]
-        keys = [alignment.tokens.key for alignment in alignments]
-        for numbers, ids, lengths in self._batches(keys, TOKENS_PER_PASS):
-            if layer == EMBEDDING:
-                vectors = self._table[ids]
-            else:
-                vectors = self.network.outputs(ids, lengths)[layer]
-            for n, rows in zip(numbers, vectors.cpu().double().numpy()):
-                values[n] = at_level(level, alignments[n], rows)
-        return [values[n] for n in range(len(items))]
+        batches = self._batches([a.tokens.key for a in alignments], TOKENS_PER_PASS)
+        passes = (
+            (numbers, self._vectors(ids, lengths, layer)) for numbers, ids, lengths in batches
+        )
+        return vectors_of(level, alignments, passes)
+
+    def _vectors(self, ids: Tensor, lengths: Tensor, layer: str) -> Tensor:
+        return self._table[ids] if layer == EMBEDDING else self.network.outputs(ids, lengths)[layer]
 
     def _rank(
         self, texts: Sequence[tuple[EditRequest, Alignment, Tensor]], space: EditSpace

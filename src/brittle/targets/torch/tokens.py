@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from brittle.errors import TargetError, UsageError
 from brittle.targets.alignment import Alignment, TokenizedText, align
+from brittle.targets.protocols import failing_as
 from brittle.text import HOLE, Text, is_word, words_of
 
 Tokenize = Callable[[str], Sequence[str]]
@@ -63,10 +64,8 @@ class TokenReader:
         """Split a string into tokens."""
         if self.tokenize is None:
             return words_of(string)
-        try:
+        with failing_as("tokenize"):
             tokens = self.tokenize(string)
-        except Exception as error:
-            raise TargetError(f"tokenize raised {type(error).__name__}: {error}") from error
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise UsageError(
                 f"tokenize returned {reprlib.repr(tokens)}. Expected a list of strings, the tokens "

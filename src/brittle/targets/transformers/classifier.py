@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brittle.errors import TargetError, UsageError, require
-from brittle.pretrained import load_model, load_pretrained, told_as
+from brittle.errors import TargetError, UsageError
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Scores, ShowsAttention
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels
+from brittle.targets.protocols import Scores, ShowsAttention, failing_as
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
-from brittle.targets.transformers.quiet import quiet
+from brittle.targets.transformers.loading import load_target, share_threads
 from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.targets.transformers.vocabulary import words_by_frequency
 from brittle.text import Text
-from brittle.zoo.device import cores, torch_device
+from brittle.zoo.device import torch_device
 
 if TYPE_CHECKING:
     from brittle.targets.transformers.fast_bert import FastBert
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # A longer forward pass is not faster, and needs more memory for long texts.
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
-MAX_PARALLEL_CALLS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ class SequenceClassifier(ShowsAttention):
 
         if self.tokenizer.holes and not self.fast:
             return self.inside.instrumented.logits(arrays).to("cpu", torch.float64).numpy()
-        try:
+        with failing_as(f"Target {self.name!r}"):
             if self.fast:
                 return self.fast.logits(arrays).double().numpy()
             from brittle.ranking.whole_rows import WholeRows
@@ -116,10 +115,6 @@ class SequenceClassifier(ShowsAttention):
             with torch.inference_mode(), WholeRows():
                 inputs = {n: torch.from_numpy(a).to(self.device) for n, a in arrays.items()}
                 return self.model(**inputs).logits.to("cpu", torch.float64).numpy()
-        except Exception as error:
-            raise TargetError(
-                f"Target {self.name!r} raised {type(error).__name__}: {error}"
-            ) from error
 
 
 def load(
@@ -130,44 +125,28 @@ def load(
     name: str | None = None,
     device: str = "auto",
 ) -> SequenceClassifier:
-    """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`).
-
-    Only safetensors weights are loaded, and no code that comes with a model is run.
-    """
+    """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`)."""
     source = spec.removeprefix("hf:")
     is_path = source.startswith((".", "/", "~")) or source.count("/") > 1
     if is_path and not Path(source).is_dir():
         raise UsageError(f"There is no folder {source!r}.")
-    transformers = require("transformers", "transformers", f"The target {spec!r}")
-    require("torch", "transformers", f"The target {spec!r}")
-    device = torch_device(device)
-    with quiet(transformers), told_as("sequence classifier", source):
-        config = load_pretrained(transformers.AutoConfig, source)
-        _check_task(config, source)
-        model, info = load_model(
-            transformers.AutoModelForSequenceClassification,
-            source,
-            config=config,
-            output_loading_info=True,
-        )
-        tokenizer = load_pretrained(transformers.AutoTokenizer, source)
-        _check_whole(source, info)
-        name = name or (Path(source).resolve().name if Path(source).exists() else source)
-        # In full precision, the other texts of a batch change only the last digits of scores.
-        model = model.float()
-        return of_model(model, tokenizer, labels=labels, mask=mask, name=name, device=device)
-
-
-def _check_whole(source: str, info: Mapping[str, Any]) -> None:
-    """Refuse a model without all its weights."""
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise UsageError(
-            f"The model {source!r} has no weights for {', '.join(missing[:4])}"
-            f"{' …' if len(missing) > 4 else ''}: a sequence classifier made of it would answer at "
-            "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
-            "a head on MiniLM: brittle list models)."
-        )
+    return load_target(
+        spec,
+        lambda model, tokenizer, own_name: of_model(
+            model,
+            tokenizer,
+            labels=labels,
+            mask=mask,
+            name=name or own_name,
+            device=torch_device(device),
+        ),
+        auto_class="AutoModelForSequenceClassification",
+        noun="sequence classifier",
+        without_weights="a sequence classifier made of it would answer at random. It is an "
+        "encoder without a trained head; fine-tune it first (brittle trains a head on MiniLM: "
+        "brittle list models).",
+        check_config=_check_task,
+    )
 
 
 def of_model(
@@ -196,7 +175,7 @@ def of_model(
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
 
     fast = fast_bert(model, text_tokenizer.holes.token_id if text_tokenizer.holes else -1)
-    parallel, threads = _share_threads(device)
+    parallel, threads = share_threads(device)
     return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, threads, fast)
 
 
@@ -218,17 +197,3 @@ def _check_task(config: Any, name: str) -> None:
             f"The model {name!r} has a regression head (one number per text). brittle attacks "
             "classifiers; wrap it in a function that turns ranges into labels."
         )
-
-
-def _share_threads(device: str) -> tuple[int, ThreadUse | None]:
-    """Share the cores among parallel calls; return the number of calls and the use of threads.
-
-    Two calls of one thread each are measured as fast as one call of two threads, and they keep the
-    cores busy while Python prepares the next batch.
-    """
-    if device != "cpu":
-        return 1, None
-    from brittle.zoo.threads import ThreadUse  # imports torch
-
-    parallel = min(cores(), MAX_PARALLEL_CALLS)
-    return parallel, ThreadUse(max(1, cores() // parallel))

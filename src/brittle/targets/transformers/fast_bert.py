@@ -24,10 +24,24 @@ from brittle.ranking.whole_rows import repeat_last, whole_rows
 
 # A model with other modules than these (adapters, quantized layers) runs its own forward pass.
 MODULES = {
-    *("BertForSequenceClassification", "BertModel", "BertEmbeddings", "BertEncoder", "BertLayer"),
-    *("BertAttention", "BertSelfAttention", "BertSelfOutput", "BertIntermediate", "BertOutput"),
-    *("BertPooler", "GELUActivation"),
-    *("Embedding", "LayerNorm", "Linear", "Dropout", "Tanh", "ModuleList"),
+    "BertForSequenceClassification",
+    "BertModel",
+    "BertEmbeddings",
+    "BertEncoder",
+    "BertLayer",
+    "BertAttention",
+    "BertSelfAttention",
+    "BertSelfOutput",
+    "BertIntermediate",
+    "BertOutput",
+    "BertPooler",
+    "GELUActivation",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Dropout",
+    "Tanh",
+    "ModuleList",
 }
 SETTINGS = {
     "hidden_act": "gelu",

@@ -8,14 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.errors import UsageError
+from brittle.targets.options import NoZeroVector
 from brittle.targets.rendering import PADDING
 
 HOLE_TOKEN = "\ue000\ue001\ue002"  # characters for private use: no text has all three in a row
-
-
-class NoZeroVector(UsageError):
-    """The model cannot read a hole as a zero vector."""
 
 
 @dataclass(frozen=True)

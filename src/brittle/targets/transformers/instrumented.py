@@ -17,10 +17,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.errors import BrittleError, TargetError, UsageError
+from brittle.errors import UsageError
 from brittle.moves import EditRequest
 from brittle.ranking.objective import objective_gradient
 from brittle.ranking.whole_rows import WholeRows
+from brittle.targets.protocols import failing_as
 from brittle.targets.transformers.holes import ZeroedHoles
 
 Arrays = dict[str, NDArray[np.int64]]
@@ -177,17 +178,11 @@ class InstrumentedModel:
         try:
             device = self.model.device
             inputs = {name: torch.from_numpy(a).to(device) for name, a in arrays.items()}
-            with WholeRows():
+            with failing_as(f"Target {self.name!r}"), WholeRows():
                 output = self.model(**inputs, **options)
             if hook.ids is not None and hook.vectors is None:
                 raise self._unreachable()
             return output
-        except BrittleError:
-            raise
-        except Exception as error:
-            raise TargetError(
-                f"Target {self.name!r} raised {type(error).__name__}: {error}"
-            ) from error
         finally:
             hook.ids = hook.is_hole = None
 

@@ -23,10 +23,10 @@ from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.targets.alignment import (
     Alignment,
-    at_level,
-    by_character,
+    gradients_of,
     sum_and_mean,
     token_gradients,
+    vectors_of,
 )
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers.alignment import align_texts
@@ -89,33 +89,23 @@ class TransformersWhiteBox:
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
         """Compute the scores, and the gradient of every objective along the input embeddings."""
-        answers: dict[int, Gradient] = {}
         alignments = align_texts([request.text for request in requests], self.tokenizer)
-        for numbers, scores, gradient in self._gradients(requests, alignments):
-            for n, score, rows in zip(numbers, scores, gradient.double().cpu().numpy()):
-                alignment = alignments[n]
-                if requests[n].space.level == "words":
-                    value: Any = sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
-                else:
-                    value = by_character(alignment, rows, 0.0)
-                answers[n] = Gradient(score, value)
-        return [answers[n] for n in range(len(requests))]
+        return gradients_of(requests, alignments, self._gradients(requests, alignments))
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
         """Compute the vectors of words, or of characters, at a layer; NaN for those not read."""
         if layer not in self.layers:
             raise unknown("layer", layer, self.layers)
-        values: dict[int, Any] = {}
         alignments = align_texts(items, self.tokenizer)
         keys = [alignment.tokens.key for alignment in alignments]
-        for numbers, arrays in self._batches(keys, self.max_tokens):
-            if layer == INPUT:
-                vectors = self.instrumented.table[arrays["input_ids"]]
-            else:
-                vectors = self.instrumented.hidden(arrays, self.layers.index(layer))
-            for n, rows in zip(numbers, vectors.double().cpu().numpy()):
-                values[n] = at_level(level, alignments[n], rows)
-        return [values[n] for n in range(len(items))]
+        batches = self._batches(keys, self.max_tokens)
+        passes = ((numbers, self._vectors(arrays, layer)) for numbers, arrays in batches)
+        return vectors_of(level, alignments, passes)
+
+    def _vectors(self, arrays: dict[str, NDArray[np.int64]], layer: str) -> Tensor:
+        if layer == INPUT:
+            return self.instrumented.table[arrays["input_ids"]]
+        return self.instrumented.hidden(arrays, self.layers.index(layer))
 
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         """Compute the vector of every text that the last linear layer reads, and the scores."""

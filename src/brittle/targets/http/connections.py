@@ -1,0 +1,196 @@
+"""The connections to an endpoint: an httpx client whose pools, of httpcore, keep one deadline.
+
+httpx builds its pools itself and takes no network backend. So they are built here, with the same
+settings: directly, and by the proxies of the environment. This file needs httpx.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.request import getproxies
+
+import httpcore
+import httpx
+
+from brittle.errors import MissingPackage, UsageError
+from brittle.redaction import PROXY_VARIABLES
+from brittle.targets.http.content import ACCEPTED
+from brittle.targets.http.deadline import Deadline, DeadlineBackend
+from brittle.targets.http.endpoint import Endpoint
+
+KEEP_ALIVE_SECONDS = 5.0
+CORE_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
+
+
+def connect(endpoint: Endpoint, url: str, deadline: Deadline) -> httpx.Client:
+    """Build the client of an endpoint; `url` is its address with its secrets."""
+    # Certificates take time to load, and plain http, which is never redirected, needs none.
+    context = httpx.create_ssl_context(verify=not url.startswith("http://"))
+    headers = httpx.Headers({"Accept-Encoding": ACCEPTED})
+    headers.update(endpoint.sent_headers())
+
+    def pool(proxy: str | None = None) -> _Pool:
+        return _Pool(proxy, context, endpoint.concurrency, DeadlineBackend(deadline))
+
+    with _explained_proxies():
+        return httpx.Client(
+            headers=headers,
+            timeout=endpoint.timeout,
+            transport=pool(),
+            mounts={
+                pattern: None if proxy is None else pool(proxy)
+                for pattern, proxy in _environment_proxies().items()
+            },
+        )
+
+
+class _Pool(httpx.BaseTransport):
+    """A pool of httpcore as a transport of httpx, by a proxy if one is named."""
+
+    def __init__(
+        self,
+        address: str | None,
+        context: ssl.SSLContext,
+        connections: int,
+        backend: httpcore.NetworkBackend,
+    ) -> None:
+        settings: dict[str, Any] = {
+            "ssl_context": context,
+            "max_connections": connections,
+            "keepalive_expiry": KEEP_ALIVE_SECONDS,
+            "network_backend": backend,
+        }
+        self._pool: httpcore.ConnectionPool
+        if address is None:
+            self._pool = httpcore.ConnectionPool(**settings)
+            return
+        proxy = httpx.Proxy(address)
+        settings |= {"proxy_url": _core_url(proxy.url), "proxy_auth": proxy.raw_auth}
+        if proxy.url.scheme in ("socks5", "socks5h"):
+            importlib.import_module("socksio")  # httpcore would ask for it at the first request
+            self._pool = httpcore.SOCKSProxy(**settings)
+        else:
+            self._pool = httpcore.HTTPProxy(**settings)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        with _as_httpx_errors():
+            response = self._pool.handle_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=_core_url(request.url),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        return httpx.Response(
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
+        )
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    """The content of a reply, chunk by chunk."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_httpx_errors():
+            yield from self._response.iter_stream()
+
+    def close(self) -> None:
+        self._response.close()
+
+
+def _core_url(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+
+
+@contextmanager
+def _as_httpx_errors() -> Iterator[None]:
+    """Raise errors of httpcore as those of httpx, which have the same names."""
+    try:
+        yield
+    except CORE_ERRORS as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from error
+
+
+def _environment_proxies() -> dict[str, str | None]:
+    """Return the proxies of the environment by the addresses they are for; None: without one.
+
+    The patterns of addresses are those of httpx, and so is what NO_PROXY means: `example.com` is
+    for its subdomains too.
+    """
+    known = getproxies()
+    proxies: dict[str, str | None] = {
+        f"{scheme}://": known[scheme] if "://" in known[scheme] else f"http://{known[scheme]}"
+        for scheme in ("http", "https", "all")
+        if known.get(scheme)
+    }
+    without = [host.strip() for host in known.get("no", "").split(",")]
+    if "*" in without:
+        return {}
+    return proxies | {_pattern_of(host): None for host in without if host}
+
+
+def _pattern_of(host: str) -> str:
+    """Return the pattern of a host that NO_PROXY lists."""
+    if "://" in host:
+        return host
+    if host.lower() == "localhost":
+        return f"all://{host}"
+    try:
+        version = ipaddress.ip_address(host.split("/")[0]).version
+    except ValueError:
+        return f"all://*{host}"
+    return f"all://{host}" if version == 4 else f"all://[{host}]"
+
+
+@contextmanager
+def _explained_proxies() -> Iterator[None]:
+    """Explain why a client cannot be made: the environment names a proxy that it cannot use."""
+    try:
+        yield
+    except ImportError as error:
+        names = proxy_variables("socks")
+        raise MissingPackage(
+            f"{' and '.join(names) or 'The system'} names a SOCKS proxy, which needs the package "
+            "'socksio', and it cannot be imported. Install it with: pip install socksio. Or unset "
+            "the variable for this command, if the endpoint is reached without a proxy."
+        ) from error
+    except (ValueError, httpx.InvalidURL) as error:
+        excepted = [name for name in ("NO_PROXY", "no_proxy") if os.environ.get(name)]
+        names = [*proxy_variables(), *excepted]
+        if not names:
+            raise
+        raise UsageError(
+            f"A proxy of the environment ({', '.join(names)}) cannot be used: {error}. Expected "
+            "http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before "
+            "the host if need be, percent-encoded. NO_PROXY lists hosts by their names alone."
+        ) from None  # the error may quote a part of the password
+
+
+def proxy_variables(start: str = "") -> list[str]:
+    """Return the variables of the environment that name a proxy whose address begins so."""
+    addresses = {name: os.environ.get(name, "").lower() for name in PROXY_VARIABLES}
+    return [name for name, address in addresses.items() if address and address.startswith(start)]

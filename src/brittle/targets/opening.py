@@ -1,0 +1,162 @@
+"""Open a target: a name by the registry, a live object by its methods."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from brittle.errors import UsageError
+from brittle.named import import_named
+from brittle.targets.additive_pipelines import open_estimator
+from brittle.targets.ensemble import of_members
+from brittle.targets.function import of_function
+from brittle.targets.labels import label_names
+from brittle.targets.options import Target, TargetOptions
+from brittle.targets.pictures.build import check_reads, of_picture_object
+from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
+from brittle.targets.registry import Opened, describe_kinds, find_kind
+from brittle.targets.transformers.opening import of_transformers
+from brittle.targets.zoo.translator import holds_translator
+from brittle.zoo.names.members import parse_members
+from brittle.zoo.names.parsing import BEAM_SETTING
+
+PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
+
+
+def as_target(target: Any, **options: Any) -> Opened:
+    """Build a target from a name, a live object or a `Target`; a target is returned as it is.
+
+    `options` are the fields of `TargetOptions`: `scores` declares what comes back where that is not
+    known (prob, logits, single, label), and `answers="text"` that a function, an endpoint or a
+    program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
+    token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
+    models of the last two kinds. `trust` names types that a `.skops` file may hold, `timeout` is
+    for one line of a command, `fields` are those of the data, and `shape` that of its pictures.
+    """
+    opened = Target.of(target, **options)
+    opened.check()
+    if isinstance(opened.model, str | os.PathLike):
+        return _open_named(str(opened.model), opened)
+    return _open_object(opened.model, opened)
+
+
+def _open_named(spec: str, options: TargetOptions) -> Opened:
+    kind = find_kind(spec)
+    if kind is None or kind.is_folder:
+        _check_setting(spec)
+    if kind is not None:
+        check_reads(kind, spec, options)
+        return kind.open(spec, options)
+    path = Path(spec)
+    if path.suffix in PICKLES:
+        raise UsageError(
+            f"{spec!r} is a pickled file, and loading one runs whatever code is in it. Convert it "
+            "where it was made, skops.io.dump(model, 'model.skops'), or load it in a module of "
+            "your own and name the object: python:module:name."
+        )
+    if spec and path.is_dir():
+        raise UsageError(
+            f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
+            "model.json (zoo) is in it."
+        )
+    raise _not_a_target(repr(spec))
+
+
+def _check_setting(spec: str) -> None:
+    """Refuse a setting after a folder, `FOLDER?beam=4`, unless it is the beam of a translator."""
+    base, mark, setting = spec.rpartition("?")
+    if not mark or not Path(base).is_dir():
+        return
+    if not setting.startswith(f"{BEAM_SETTING}="):
+        raise UsageError(
+            f"Got {setting!r} behind the folder {base!r}. Expected {BEAM_SETTING}=N, the beam of "
+            "a translator, which is the only setting that a trained model takes."
+        )
+    if not holds_translator(Path(base)):
+        raise UsageError(
+            f"Got {spec!r}, but the folder {base!r} holds no translator of the zoo, which alone "
+            f"takes ?{BEAM_SETTING}=N. Leave it out."
+        )
+
+
+def _open_object(obj: Any, options: TargetOptions) -> Opened:
+    """Build a target from a live object, by its methods."""
+    if isinstance(obj, type):
+        raise UsageError(
+            f"Got the class {obj.__name__}. brittle calls nothing to make a target: hand in an "
+            "instance, or put one in the module (model = Model()) and name that."
+        )
+    if isinstance(obj, HasScores) and hasattr(obj, "labels"):
+        options.refuse("a target of your own", "mask")
+        return check_labels(cast(Classifies, obj), options)
+    if isinstance(obj, Translates) and not isinstance(obj, bytes | bytearray):
+        return _open_translator(obj, options)
+    if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
+        return of_transformers(obj.model, obj.tokenizer, options)
+    if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
+        return open_estimator(obj, options)
+    if options.shape is not None and callable(obj):
+        return of_picture_object(obj, options.shape, options)
+    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
+        raise UsageError(
+            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
+            "tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, labels=…, "
+            "embedding='embed.weight'). If it reads texts, hand in a function: "
+            "lambda texts: module(texts)."
+        )
+    if callable(obj):
+        return of_function(obj, options)
+    raise _not_a_target(f"a {type(obj).__name__}")
+
+
+def _open_translator(obj: Any, options: TargetOptions) -> Opened:
+    """Return a target that translates as it is; wrap the method of any other object."""
+    options.refuse_classifier()
+    mask = options.black_box_mask
+    # Looked up in the class: a fingerprint may be computed when it is asked for.
+    if hasattr(obj, "name") and (hasattr(type(obj), "fingerprint") or "fingerprint" in vars(obj)):
+        return cast(Translator, obj)
+    name = options.name or type(obj).__qualname__
+    return of_function(obj.translate, replace(options, answers="text", mask=mask, name=name))
+
+
+def open_python(spec: str, options: TargetOptions) -> Opened:
+    """Open `python:module:name`, any object of a module."""
+    obj = import_named(spec, "python:my_models:classify")
+    return _open_object(obj, replace(options, name=options.name or spec))
+
+
+def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
+    """Open all members; if one fails to load, the others are closed."""
+    options.refuse("an ensemble", "scores", "answers")
+    members: list[Any] = []
+    try:
+        for member in parse_members(spec.removeprefix("ensemble:")):
+            if member.startswith("ensemble:"):
+                raise UsageError(f"Got the ensemble {member!r} in an ensemble. Name its members.")
+            members.append(_open_named(member, replace(options, labels=None, name=None)))
+        return check_labels(of_members(members), options)
+    except BaseException:
+        for opened in members:
+            close(opened)
+        raise
+
+
+def check_labels(target: Classifies, options: TargetOptions) -> Classifies:
+    """Check the option `labels` against a target that names its labels itself."""
+    who = f"The target {target.name!r}"
+    if label_names(target.labels, options.labels, who) != tuple(target.labels):
+        raise UsageError(
+            f"{who} names its labels {', '.join(target.labels)}. Say which label of the data is "
+            "which: --labels data=target,data=target."
+        )
+    return target
+
+
+def _not_a_target(got: str) -> UsageError:
+    return UsageError(
+        f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
+        f"of:\n{describe_kinds()}or, in Python, a live pipeline, function or target."
+    )
