@@ -40,7 +40,7 @@ def model(name: str, texts: list[Text]) -> NetworkModel:
     torch.manual_seed(0)
     network = build(design.parts, settings, len(vocabulary), 3, 2)
     tokenizer = build_tokenizer(design.parts, settings, vocabulary, [])
-    return NetworkModel(network, tokenizer, settings.reads, "cpu")
+    return NetworkModel(network, tokenizer, settings.max_length, "cpu")
 
 
 def seconds(compute: Callable[[], Any]) -> float:

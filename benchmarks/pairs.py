@@ -41,15 +41,16 @@ MODELS = (
     "Average-W-GloVe-pair-plain",
     "Average-W-GloVe-pair",
     "BiLSTM-W-GloVe-1",
-    "BiLSTM-W-GloVe-1?dropout=0.3,forget=0.1,rate=0.002",  # the settings of pair networks
-    "BiLSTM-W-GloVe-1-pair?dropout=0.6,forget=0.3,rate=0.004",  # the settings of other networks
+    # with the settings of pair networks, and of other networks
+    "BiLSTM-W-GloVe-1?dropout=0.3,word_dropout=0.1,learning_rate=0.002",
+    "BiLSTM-W-GloVe-1-pair?dropout=0.6,word_dropout=0.3,learning_rate=0.004",
     "BiLSTM-W-GloVe-1-pair-plain",
     "BiLSTM-W-GloVe-1-pair",
     "MiniLM",
 )
 COMPARED = (
     ("BiLSTM-W-GloVe-1", "BiLSTM-W-GloVe-1-pair"),
-    ("BiLSTM-W-GloVe-1?dropout=0.3,forget=0.1,rate=0.002", "BiLSTM-W-GloVe-1-pair"),
+    ("BiLSTM-W-GloVe-1?dropout=0.3,word_dropout=0.1,learning_rate=0.002", "BiLSTM-W-GloVe-1-pair"),
     ("BiLSTM-W-GloVe-1-pair-plain", "BiLSTM-W-GloVe-1-pair"),
     ("Average-W-GloVe-pair", "BiLSTM-W-GloVe-1-pair"),
     ("BiLSTM-W-GloVe-1", "MiniLM"),

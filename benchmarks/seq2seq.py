@@ -30,8 +30,8 @@ from brittle.targets.zoo.translator import ZooTranslator, load_translator
 from brittle.text import Text
 from brittle.training import TrainingProgress, train
 from brittle.training.loop import batches_by_length
-from brittle.training.pairs import load_pairs
 from brittle.training.seq2seq import smoothed_loss, training_threads
+from brittle.training.splits import load_splits
 from brittle.zoo.device import cores
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
@@ -86,12 +86,13 @@ def plan_epochs(name: str, args: argparse.Namespace) -> dict[str, Any]:
     """Time a sample of training steps; return the epochs that fit into the minutes."""
     design = grid.design(name)
     settings: Any = grid.settings(design, args.size)
-    examples = load_pairs(args.folder, text=[args.text], label=args.label).train.examples
+    columns = {"text": [args.text], "label": args.label}
+    examples = load_splits(args.folder, **columns, labels="translations").train.examples
     sides = [[e.fields[0][1] for e in examples], [str(e.label) for e in examples]]
-    pieces = Pieces.learn([*sides[0], *sides[1]], settings.pieces, settings.min_count)
-    ids = [[one.ids for one in pieces.encode(side, settings.reads)] for side in sides]
+    pieces = Pieces.learn([*sides[0], *sides[1]], settings.subwords, settings.min_count)
+    ids = [[one.ids for one in pieces.encode(side, settings.max_length)] for side in sides]
     lengths = [len(one) + len(other) for one, other in zip(*ids)]
-    batches = batches_by_length(lengths, settings.batch_pieces, Random(0))
+    batches = batches_by_length(lengths, settings.batch_subwords, Random(0))
     network: Any = build_network(str(design.parts["encoder"]), settings, len(pieces))
     optimizer = torch.optim.AdamW(network.parameters(), foreach=False)
     seconds = []

@@ -52,7 +52,7 @@ def test_everybody_means_the_same_by_a_case_with_an_adversary() -> None:
     assert {row.case for row in clearest(rows)} == expected
     assert set(Source("listed", run.manifest, rows).broken()) == expected
     assert {row.case for row in broken_cases(run)} == expected
-    assert {check.row.case for check in recheck(run, FakeTarget())} == expected
+    assert {check.row.case for check in recheck(run.manifest, rows, FakeTarget())} == expected
 
 
 def test_nobody_says_it_in_other_words() -> None:

@@ -11,8 +11,7 @@ import pytest
 
 import brittle
 from brittle.spreadsheets import write_csv
-from brittle.studies.rules.export import write_rows as write_rules
-from brittle.studies.transfer.exporting import write_rows
+from brittle.studies.export import rows_as, write_rows
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1"]
 PLAIN = ["a = b", "", "'=1", " =1", "1-1"]
@@ -48,6 +47,4 @@ def test_exports_of_runs_studies_and_rules(
     assert json.loads(run.export("run.jsonl").read_text())["original"] == formula
     study = write_rows([{"cell": formula}], "study.csv", exact)
     assert cells(study.read_text("utf-8")) == [mark + formula]
-    rules = io.StringIO()
-    write_rules([{"cell": formula}], "csv", rules, exact)
-    assert cells(rules.getvalue()) == [mark + formula]
+    assert cells(rows_as([{"cell": formula}], "csv", exact)) == [mark + formula]

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "brittle"
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "licences", "src")
-OWN = {".py", ".typed", ".html", ".css", ".js", ".sql", ".toml", ".json", ".md"}
+OWN = {".py", ".typed", ".html", ".jinja", ".css", ".js", ".sql", ".toml", ".json", ".md"}
 """How files end that were written for brittle. All others are tables and weights."""
 ENTRY = re.compile(r"^((?:brittle/\S+\n)+)((?: {4}.*\n)+)", re.MULTILINE)
 LEAST_LICENCE_CHARACTERS = 1000
@@ -68,6 +68,13 @@ def test_every_table_and_weight_is_in_the_wheel(wheel: ZipFile) -> None:
     shipped = {path.relative_to(SOURCES.parent).as_posix() for path in kept}
     assert tables(list(shipped)) == tables(wheel.namelist())
     assert len(tables(wheel.namelist())) >= 9
+
+
+def test_every_template_style_and_script_of_a_page_is_in_the_wheel(wheel: ZipFile) -> None:
+    parts = [p for p in SOURCES.rglob("*") if p.suffix in {".jinja", ".html", ".css", ".js"}]
+    shipped = {path.relative_to(SOURCES.parent).as_posix() for path in parts}
+    assert shipped <= set(wheel.namelist())
+    assert "brittle/reports/templates/base.html.jinja" in shipped
 
 
 def test_the_papers_are_in_the_wheel_and_found_by_their_entry_point(wheel: ZipFile) -> None:

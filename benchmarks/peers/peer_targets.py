@@ -51,7 +51,7 @@ class ZooWrapper(ModelWrapper):
         self.model = load_folder(folder)
         words = load_words(Path(folder) / VOCABULARY_FILE)
         self.token_id = {word: number for number, word in enumerate(words)}
-        self.reads = self.model.card.settings.get("reads")
+        self.reads = self.model.card.settings.get("max_length")
         if self.encode(texts) != self.model.canonical([Text.of(text) for text in texts]):
             raise SystemExit(f"{folder} is not a word network of the zoo, or numbers words anew.")
 

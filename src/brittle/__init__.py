@@ -10,21 +10,28 @@ if TYPE_CHECKING:
     from brittle.errors import BrittleError
     from brittle.opening import as_target
     from brittle.picture import Picture
+    from brittle.runs.options import Keep, Limits
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
     from brittle.studies.grid.grid import grid
     from brittle.studies.robustness.robustness import robustness
     from brittle.studies.rules.mine import mine
     from brittle.studies.transfer.transfer import transfer
+    from brittle.targets.options import Target
     from brittle.targets.torch.build import torch_target
     from brittle.text import Text
     from brittle.training.train import train
+    from brittle.workflow.backends import Workers
 
 __all__ = [
     "BrittleError",
+    "Keep",
+    "Limits",
     "Picture",
     "Run",
+    "Target",
     "Text",
+    "Workers",
     "as_target",
     "attack",
     "augment",
@@ -40,9 +47,13 @@ __all__ = [
 
 _HOMES = {
     "BrittleError": "brittle.errors",
+    "Keep": "brittle.runs.options",
+    "Limits": "brittle.runs.options",
     "Picture": "brittle.picture",
     "Run": "brittle.runs.run",
+    "Target": "brittle.targets.options",
     "Text": "brittle.text",
+    "Workers": "brittle.workflow.backends",
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
     "augment": "brittle.augmenting",

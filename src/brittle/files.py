@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
@@ -187,6 +186,8 @@ def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
 @cache
 def versions(*packages: str) -> Mapping[str, str]:
     """Return the versions of Python and of those packages that are installed."""
+    from importlib import metadata  # takes a while, and most commands need no versions
+
     installed = {"python": platform.python_version()}
     for package in packages:
         with suppress(metadata.PackageNotFoundError):

@@ -18,7 +18,6 @@ from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Generator
 from brittle.text import Text
-from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.generators.folder import find_generator, known_generators, open_folder
 from brittle.zoo.names.parsing import parse
 
@@ -88,7 +87,7 @@ def _folder(spec: str) -> Path:
     if "@" not in spec:
         raise UsageError(f"Got the generator {spec!r}; expected {FORMS}.")
     wanted = parse(spec)
-    if wanted.kind != GENERATOR:
+    if wanted.family.answers != "points":
         raise UsageError(
             f"{wanted.full_name} is no generator: it cannot decode. Name one of brittle list "
             "generators."

@@ -1,10 +1,11 @@
-"""Import of what a user names as `python:module:name`; nothing is called."""
+"""Import of what a user names as `python:module:name`, and of names when they are first used."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,20 @@ def _add_working_folder() -> None:
     names = [Path(entry).name for entry in sys.path]
     packages = [i for i, name in enumerate(names) if name in ("site-packages", "dist-packages")]
     sys.path.insert(packages[0] if packages else len(names), os.getcwd())
+
+
+def lazily(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when they are first used.
+
+    `homes` has the names by the module of the package that defines them.
+    """
+    modules = {name: module for module, names in homes.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find

@@ -16,11 +16,8 @@ from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
-from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
-from brittle.zoo.generators.folder import KIND as GENERATOR
-from brittle.zoo.model import no_target
+from brittle.zoo.families import no_target
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
 __all__ = ["as_target", "load_zoo", "open_zoo", "open_zoo_folder"]
 
@@ -44,10 +41,10 @@ def load_zoo(
     """
     check_mask(mask)
     wanted = parse(spec, size)
-    if wanted.kind == TRANSLATOR:
+    if wanted.family.answers == "texts":
         raise UsageError(
-            f"{wanted.full_name} is a translator, but a classifier is expected here. Open it with "
-            "brittle.as_target."
+            f"{wanted.full_name} is a {wanted.family.kind}, but a classifier is expected here. "
+            "Open it with brittle.as_target."
         )
     folder = _find_or_train(wanted, device, train, progress, **options)
     return load_folder(folder, device=device, mask=mask)
@@ -61,8 +58,8 @@ def _find_or_train(
     **options: Any,
 ) -> Path:
     """Return the folder of a model of the zoo; train it first if it is not in the cache."""
-    if wanted.kind in (LANGUAGE_MODEL, GENERATOR):
-        raise no_target(wanted.full_name, wanted.kind)
+    if wanted.family.no_target:
+        raise no_target(wanted.family, wanted.full_name)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
     folder = find_listed(wanted)
@@ -81,7 +78,7 @@ def open_zoo(spec: str, options: TargetOptions) -> Opened:
     """Open `zoo:NAME@DATA#SEED`; train the model first if it is not in the cache."""
     wanted = parse(spec)
     device, progress = options.device, options.progress
-    if wanted.kind == TRANSLATOR:
+    if wanted.family.answers == "texts":
         columns = options.columns.get(wanted.data)
         columns = columns or training.columns_of(wanted.source, wanted.data)
         folder = _find_or_train(wanted, device, True, progress, **columns)

@@ -6,7 +6,7 @@ And how the fields of an options value, such as `TargetOptions`, become flags.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from brittle.errors import UsageError, unknown
@@ -88,13 +88,16 @@ def wrong_value(whose: str, name: str, got: Any, expected: str) -> UsageError:
 class Flag:
     """How a field of an options value is set on a command line: `Annotated[float, Flag("…")]`.
 
-    The name, the default and the type of the flag are those of the field. A field whose default is
-    a list takes the flag several times.
+    The default and the type of the flag are those of the field, and so is the `name` unless it is
+    another one. A number may have to be at least 1: `is_positive`. A field whose default is a list
+    takes the flag several times.
     """
 
     help: str
     metavar: str | None = None
     choices: tuple[str, ...] | None = None
+    name: str | None = None
+    is_positive: bool = False
 
 
 def flags_of(options: type) -> dict[str, Flag]:
@@ -105,20 +108,3 @@ def flags_of(options: type) -> dict[str, Flag]:
         for part in get_args(hint)[1:]
         if get_origin(hint) is Annotated and isinstance(part, Flag)
     }
-
-
-def add_flags(add: Callable[..., Any], options: type) -> None:
-    """Add the flags of an options value by the method `add_argument` of a parser or a group."""
-    hints = get_type_hints(options)
-    defaults = {field.name: field.default for field in fields(options)}
-    for name, flag in flags_of(options).items():
-        default = defaults[name]
-        about: dict[str, Any] = {"help": flag.help, "default": default, "dest": name}
-        if default is False:
-            about["action"] = "store_true"
-        elif isinstance(default, tuple):
-            about |= {"default": [], "action": "append", "metavar": flag.metavar}
-        else:
-            kinds = [kind for kind in (float, int) if kind in (hints[name], *get_args(hints[name]))]
-            about |= {"choices": flag.choices, "metavar": flag.metavar, "type": [*kinds, str][0]}
-        add(f"--{name.replace('_', '-')}", **about)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError, unknown
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report, load_results, load_seconds, select_tasks
 from brittle_papers import PAPERS, SCALES
@@ -58,7 +58,7 @@ def reproduce(
     out: Path,
     *,
     only: str | None = None,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Report = lambda message: None,
 ) -> Reproduced:
     """Run the tasks of a request that have no result yet, and write its page into `out`.

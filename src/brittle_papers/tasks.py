@@ -30,6 +30,7 @@ from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below, load_split, load_training_splits
 from brittle_papers.planning import TaskResult, task_function
 
@@ -46,7 +47,7 @@ def describe_model(folder: Path) -> TaskResult:
         "folder": folder.name,
         "name": card.full_name,
         "fingerprint": card.fingerprint,
-        "settings": dict(card.settings),
+        "settings": with_former_names(card.settings),  # as in stored results
     }
 
 
@@ -121,7 +122,8 @@ def train(
         "hardening": dict(card.hardening),
         "examples": card.examples,
         "epochs": card.epochs,
-        "batches": card.epochs * -(-card.examples // card.settings.get("batch", card.examples)),
+        "batches": card.epochs
+        * -(-card.examples // card.settings.get("batch_size", card.examples)),
         "dev_accuracy": card.dev_accuracy,
         "message": f"dev accuracy {card.dev_accuracy:.3f} after {card.epochs} epochs",
     }

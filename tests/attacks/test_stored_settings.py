@@ -60,7 +60,8 @@ def test_studies_that_stored_the_published_candidates_are_the_same_studies(tmp_p
     for name, settings in (("study", paper), ("grid", {"pwws": paper, "key": {}})):
         path = tmp_path / f"{name}.study.json"
         stored: dict[str, Any] = json.loads(path.read_text())
-        path.write_text(json.dumps(stored | {"settings": settings}))
+        stored["facts"]["settings"] = settings
+        path.write_text(json.dumps(stored))
     assert TransferStudy.load(tmp_path / "study.study.json").settings == {}
     assert GridStudy.load(tmp_path / "grid.study.json").settings == {"pwws": {}, "key": {}}
     brittle.transfer(targets, FILMS, "pwws", folder=tmp_path, name="study")

@@ -23,7 +23,7 @@ from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.replacing import Best, try_in_order
 from brittle.attacks.salient_swap import SalientSwap
-from brittle.constraints import Fluent, Keep, compare
+from brittle.constraints import Constraint, Fluent, compare
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
@@ -90,7 +90,7 @@ TEXTS = [" ".join(DRAWN.choices([*WORDS, "xy"], k=DRAWN.randint(2, 6))) for _ in
 
 
 def outcomes_of(attack: Any, target: Any, least: float | None = LEAST, **options: Any) -> Any:
-    constraints = () if least is None else (Keep(Fluent(), least),)
+    constraints = () if least is None else (Constraint(Fluent(), least),)
     broker = Broker(make_desks(target, (Likelihoods(),)))
     engine = Engine(attack, Untargeted(), broker, constraints=constraints, **options)
     cases = [Case(str(n), Text.of(text)) for n, text in enumerate(TEXTS)]

@@ -10,26 +10,26 @@ import pytest
 from brittle.cli import main
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.errors import UsageError
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.zoo.device import cores
 
 
-def parse(*words: str) -> Backend:
+def parse(*words: str) -> Workers:
     parser = argparse.ArgumentParser()
     add_backend_flags(parser, "--jobs")
     return backend_of(parser.parse_args(words))
 
 
 def test_where_tasks_run() -> None:
-    assert parse() == Backend("local", cores())
-    assert parse("--jobs", "3") == parse("--workers", "3") == Backend("local", 3)
-    assert parse("--backend", "ray") == Backend("ray", None)
+    assert parse() == Workers(cores())
+    assert parse("--jobs", "3") == parse("--workers", "3") == Workers(3)
+    assert parse("--backend", "ray") == Workers(None, "ray")
     at = ("--backend", "ray", "--address", "10.0.0.1:6379", "--workers", "8")
-    assert parse(*at) == Backend("ray", 8, "10.0.0.1:6379")
+    assert parse(*at) == Workers(8, "ray", "10.0.0.1:6379")
     with pytest.raises(UsageError, match="Add --backend ray, or leave --address out"):
         parse("--address", "auto")
     with pytest.raises(UsageError, match=r"Unknown backend 'rai'\. Did you mean 'ray'\?"):
-        Backend("rai")
+        Workers(backend="rai")
 
 
 def test_the_flags_of_a_paper(

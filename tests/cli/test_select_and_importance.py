@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from brittle.cli import console
-from brittle.cli.commands.select import write_figures
-from brittle.cli.ensemble_table import ensembles_block
 from brittle.studies.pools import load_pool
 from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
 from brittle.studies.selecting.selecting import Ensemble
+from brittle.studies.selecting.view import ensembles_view
+from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner
 from cli.conftest import Brittle
 
@@ -33,17 +33,23 @@ def save_study(path: Path, pool: str) -> TransferStudy:
         for target in names
     }
     before = {name: {f"c{n}": 0 for n in range(TEXTS)} for name in names}
-    study = TransferStudy(
-        *(
-            path.name.removesuffix(".study.json"),
-            "small",
-            "pwws",
-            {"candidates": "careful"},
-            "mr",
-            "test",
-            0,
-        ),
-        *(("neg", "pos"), TEXTS, members, members, winners, before, after, before),
+    study: TransferStudy = study_of(
+        "transfer",
+        path.name.removesuffix(".study.json"),
+        pool="small",
+        attack="pwws",
+        settings={"candidates": "careful"},
+        data="mr",
+        split="test",
+        seed=0,
+        labels=("neg", "pos"),
+        attacked=TEXTS,
+        sources=members,
+        targets=members,
+        winners=winners,
+        before=before,
+        after=after,
+        twin_before=before,
     )
     study.save(path)
     return study
@@ -114,7 +120,7 @@ def test_attacked_rates_stand_with_texts_and_intervals(
         CurvePoint("list", 2, 7, 0.5, 5, 0.25, (0.4, 0.6), (0.0, 0.5)),
     )
     curves = EnsembleCurves(points, None, 0.3, ())
-    console.show(ensembles_block(study, [ensemble, ensemble], (), curves))
+    console.show(ensembles_view(study, [ensemble, ensemble], (), curves).block())
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any("2 list 50.0% 40.0% 7 35.7% (12.0–60.0) – " in line for line in lines)
     assert any("50.0% (40.0–60.0) 25.0% (0.0–50.0) " in line for line in lines)
@@ -122,8 +128,8 @@ def test_attacked_rates_stand_with_texts_and_intervals(
 
 def test_the_page_says_with_which_attack_and_settings(study: TransferStudy, tmp_path: Path) -> None:
     point = CurvePoint("greedy", 2, 7, 0.357, 5, 0.3, (0.12, 0.6), None)
-    write_figures(tmp_path / "page.html", study, EnsembleCurves((point,), None, 0.3, ()))
-    assert "pwws (candidates=careful)" in (tmp_path / "page.html").read_text()
+    view = ensembles_view(study, [], (), EnsembleCurves((point,), None, 0.3, ()))
+    assert "pwws (candidates=careful)" in view.html() and "<svg" in view.html()
 
 
 @pytest.mark.parametrize("name", ["invented", "inv", "invented.study.json"])

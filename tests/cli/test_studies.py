@@ -8,14 +8,26 @@ from pathlib import Path
 import pytest
 
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner
 from cli.conftest import Brittle
 
 MEMBERS = (Member("one", "zoo:one"), Member("two", "zoo:two"))
 WINNERS = {"one": (Winner("c0", 0, (("text", "a good film"),), (("text", "a fine film"),)),)}
-STUDY = TransferStudy(
-    *("duet", "file", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 3),
-    *(MEMBERS, MEMBERS, WINNERS),
+STUDY: TransferStudy = study_of(
+    "transfer",
+    "duet",
+    pool="file",
+    attack="pwws",
+    settings={},
+    data="mr",
+    split="test",
+    seed=0,
+    labels=("neg", "pos"),
+    attacked=3,
+    sources=MEMBERS,
+    targets=MEMBERS,
+    winners=WINNERS,
     before={"one": {"c0": 0}, "two": {"c0": 0}},
     after={"two": {"one": (1,)}},
     failures={"one": "no second seed"},

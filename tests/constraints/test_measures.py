@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.constraints import MEASURES, STRICT, Fluent, Keep, Similar, compare, keep, strict
+from brittle.constraints import (
+    MEASURES,
+    STRICT,
+    Constraint,
+    Fluent,
+    Similar,
+    compare,
+    constraints_of,
+    strict,
+)
 from brittle.errors import UsageError
 from brittle.text import Text
 
@@ -47,12 +56,12 @@ def test_pairs_are_asked_about_at_once_and_an_original_not_at_all() -> None:
 
 
 def test_what_has_to_be_kept() -> None:
-    assert keep() == ()
-    assert keep(0.9, 0.1) == (Keep(Similar(), 0.9), Keep(Fluent(), 0.1))
+    assert constraints_of() == ()
+    assert constraints_of(0.9, 0.1) == (Constraint(Similar(), 0.9), Constraint(Fluent(), 0.1))
     assert strict(()) == STRICT and {c.measure for c in STRICT} == set(MEASURES)
-    assert strict(keep(meaning=0.95)) == (STRICT[0], Keep(Similar(), 0.95))
-    held = Keep(Similar(), 0.85)
+    assert strict(constraints_of(meaning=0.95)) == (STRICT[0], Constraint(Similar(), 0.95))
+    held = Constraint(Similar(), 0.85)
     assert held.holds(0.85) and not held.holds(0.8499) and not held.holds(None)
     for wrong in (0, -1, 1.1, "much"):
         with pytest.raises(UsageError, match=r"--keep-fluent .* expected a number above 0"):
-            keep(fluent=wrong)  # type: ignore[arg-type]
+            constraints_of(fluent=wrong)  # type: ignore[arg-type]

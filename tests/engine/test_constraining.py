@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brittle.asks import Case, Probe, Search, Try
-from brittle.constraints import Keep
+from brittle.constraints import Constraint
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
@@ -41,7 +41,7 @@ def attack(search: Any, least: float | None, start: int = 10) -> tuple[Outcome, 
         return [int(item) for item in items]
 
     broker = Broker({"answer": scores_desk(Odd()), "worth": Desk(worth)})
-    constraints = () if least is None else (Keep(Near(), least),)
+    constraints = () if least is None else (Constraint(Near(), least),)
     engine = Engine(search, Untargeted(), broker, constraints=constraints)
     (outcome,) = (o for ended in engine.run([Case("n", Number(start), 0)]) for o in ended)
     return outcome, measured
@@ -97,6 +97,8 @@ def test_a_helper_that_fails_keeps_nothing() -> None:
         raise ValueError("no idea")
 
     broker = Broker({"answer": scores_desk(Odd()), "worth": Desk(worth)})
-    engine = Engine(searching(search), Untargeted(), broker, constraints=(Keep(Near(), 0.001),))
+    engine = Engine(
+        searching(search), Untargeted(), broker, constraints=(Constraint(Near(), 0.001),)
+    )
     (outcome,) = (o for ended in engine.run([Case("n", Number(10), 0)]) for o in ended)
     assert outcome.status == "held"

@@ -12,8 +12,9 @@ import numpy as np
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
-from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
+from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task, build_context
 from brittle_papers.attention import names, stages
 from brittle_papers.attention.claims import AttentionFigures
@@ -24,7 +25,7 @@ Rate = Callable[[str, str, str], float]
 """From task, attack and target to the share of cases that are broken."""
 
 
-def cell(rate: float, draws: bool = False, reason: str = "") -> Cell:
+def cell(rate: float, draws: bool = False, reason: str = "") -> GridCell:
     """Invent a cell: the first cases are broken, or every text has the same share of draws."""
     rows = []
     for n in range(CASES):
@@ -34,7 +35,7 @@ def cell(rate: float, draws: bool = False, reason: str = "") -> Cell:
         else:
             status = "broken" if n < round(rate * CASES) else "skipped" if reason else "held"
             rows.append(CellRow(f"c{n}", status, reason if status == "skipped" else "", 5))  # type: ignore[arg-type]
-    return Cell("run", tuple(rows), 0, 0)
+    return GridCell("run", tuple(rows), 0, 0)
 
 
 def study(task: str, rate: Rate) -> GridStudy:
@@ -46,8 +47,24 @@ def study(task: str, rate: Rate) -> GridStudy:
         for row in rows
     }
     members = tuple(Member(name, name) for name in targets)
-    about = (task, "paper", "data", "test", 0, CASES, True, None, rows, {}, members, cases)
-    return GridStudy(*about, CASES, {}, cells)
+    return study_of(
+        "grid",
+        task,
+        pool="paper",
+        data="data",
+        split="test",
+        seed=0,
+        limit=CASES,
+        all_right=True,
+        budget=None,
+        attacks=rows,
+        settings={},
+        targets=members,
+        cases=cases,
+        scored=CASES,
+        right={},
+        cells=cells,
+    )
 
 
 def results(rate: Rate, tasks: tuple[str, ...] = names.CLASSIFIED) -> AttentionFigures:

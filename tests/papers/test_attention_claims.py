@@ -105,7 +105,7 @@ def test_a_rate_of_draws_is_compared_by_the_intervals_of_both() -> None:
 def test_texts_without_candidates_count_as_held() -> None:
     grid = study(names.SENTIMENT, lambda task, attack, target: 0.2)
     some = {names.LSTM: cell(0.2, reason=NO_CANDIDATES), names.ENCODER: cell(0.2, reason="other")}
-    cells = counted(replace(grid, cells={**grid.cells, names.LIST: some})).cells[names.LIST]
+    cells = counted(grid.changed(cells={**grid.cells, names.LIST: some})).cells[names.LIST]
     statuses = [{row.status for row in cells[name].rows} for name in some]
     assert statuses == [{"broken", "held"}, {"broken", "skipped"}]
 
@@ -167,12 +167,12 @@ def test_the_case_of_a_figure_is_the_shortest_that_is_broken_in_all_cells() -> N
     grid = study(names.SENTIMENT, lambda task, attack, target: 0.3)
     texts = [("one two three", "one two", "one two three four")[n % 3] for n in range(CASES)]
     cases = tuple(replace(c, fields=(("text", t),)) for c, t in zip(grid.cases, texts))
-    grid = replace(grid, cases=cases)
+    grid = grid.changed(cases=cases)
     cells = [(names.GS_EC, names.LSTM), (names.GS_EC, names.ENCODER)]
     assert stages.shortest_broken(grid, cells) == "c1"
     assert stages.shortest_broken(grid, []) is None
     none = {**grid.cells, names.GS_EC: {names.LSTM: cell(0.3), names.ENCODER: cell(0.0)}}
-    assert stages.shortest_broken(replace(grid, cells=none), cells) is None
+    assert stages.shortest_broken(grid.changed(cells=none), cells) is None
 
 
 def test_only_an_optional_model_that_has_not_learnt_is_left_out() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,7 @@ def test_an_empty_cell_says_so() -> None:
     for attack in names.BY_ATTENTION:
         del cells[attack][names.ENCODER]
     del cells[names.LAST_LAYER][names.ENCODER]
-    results.__dict__["studies"] = {names.SENTIMENT: replace(grid, cells=cells)}
+    results.__dict__["studies"] = {names.SENTIMENT: grid.changed(cells=cells)}
     text = page_of(results).text()
     assert "| – [17%] |" in text and "last-layer" not in page_of(results).figures["findings"]
 

@@ -13,6 +13,7 @@ from brittle.metrics.samples import sample_results
 from brittle.results import Result
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
+from brittle.studies.study import study_of
 from brittle_papers.natural.classifiers import (
     KINDS,
     NEURONS,
@@ -42,8 +43,20 @@ def study(distance: dict[str, Any], accuracy: dict[str, float]) -> RobustnessStu
                 TargetRow("3", reason=HELD) if value is None else TargetRow("3", value + numbers[n])
             )
         cases.append(CaseRow(f"c{n}", "", "3", 1, rows))
-    parts = ("study", "pool", "mnist", "test", "WGAN", 0, {}, tuple(distance), tuple(cases))
-    return RobustnessStudy(*parts, accuracy, 1000)
+    return study_of(
+        "robustness",
+        "study",
+        pool="pool",
+        data="mnist",
+        split="test",
+        generator="WGAN",
+        seed=0,
+        settings={},
+        targets=tuple(distance),
+        cases=tuple(cases),
+        accuracy=accuracy,
+        scored=1000,
+    )
 
 
 def run(cost: float | None, queries: int, l2: float) -> dict[str, Result]:

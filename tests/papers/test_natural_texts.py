@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +12,7 @@ from brittle.errors import UsageError
 from brittle.goals.parsing import parse_goal
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
+from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task
 from brittle_papers.attention import translation
 from brittle_papers.claims import Verdict
@@ -160,8 +160,16 @@ def invented(distances: dict[str, list[float | None]]) -> Compared:
             reason = "" if known else HELD if value is not None else "lost"
             rows[name] = TargetRow("neutral", value if known else None, reason, "entailment", "h")
         cases.append(CaseRow(f"{n}", "a man", ("neutral", "entailment")[n % 2], 5, rows))
-    study = RobustnessStudy(
-        *("one", "paper", "snli", "test", "ARAE", 0, {"radius": 10.0}, tuple(distances)),
+    study: RobustnessStudy = study_of(
+        "robustness",
+        "one",
+        pool="paper",
+        data="snli",
+        split="test",
+        generator="ARAE",
+        seed=0,
+        settings={"radius": 10.0},
+        targets=tuple(distances),
         cases=tuple(cases),
     )
     return Compared(study)
@@ -202,6 +210,6 @@ def test_the_order_is_judged_by_intervals(shift: float | None, verdict: Verdict)
     assert judgement is not None and judgement.verdict == verdict
     largest = judged("largest", found)
     assert largest is not None and largest.verdict == verdict
-    weak = replace(study.study, targets=("average", "LSTM"))
+    weak = study.study.changed(targets=("average", "LSTM"))
     found.__dict__["compared"] = Compared(weak)
     assert judged("largest", found) is None

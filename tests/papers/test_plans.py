@@ -15,6 +15,7 @@ from brittle.metrics.samples import sample_results, sample_steps
 from brittle.results import Result, Step
 from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers import PAPERS, SCALES, tasks
 from brittle_papers.attention import translation
 from brittle_papers.claims import GUESS
@@ -52,7 +53,8 @@ class InventedRun:
 
 
 def train(*, model: str, size: str, changed_settings: dict[str, Any], **_: Any) -> dict[str, Any]:
-    settings = grid.as_json(grid.settings(grid.design(model), size, **changed_settings))
+    chosen = grid.settings(grid.design(model), size, **changed_settings)
+    settings = with_former_names(grid.as_json(chosen))  # as results hold them
     return {"settings": settings, "hardening": {"share": 0.2}, "examples": 50} | {
         "epochs": 2,
         "batches": 6,

@@ -11,7 +11,8 @@ import pytest
 
 from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
-from brittle.studies.transfer.study import TransferStudy, Winner
+from brittle.studies.study import study_of
+from brittle.studies.transfer.study import TransferStudy, Winner, restricted
 from brittle_papers.request import PaperRequest
 from brittle_papers.transfer.claims import TransferPaperFigures
 from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
@@ -48,9 +49,25 @@ def results(rate: Rate, other: Rate | None = None) -> TransferPaperFigures:
             for t in members
         }
         before = {member.name: cases for member in members}
-        parts = ("pool", name, {}, "mr", "test", 0, ("neg", "pos"), TEXTS, members, members)
         by_source = {member.name: winners for member in members}
-        return TransferStudy(name, *parts, by_source, before, after, before)
+        return study_of(
+            "transfer",
+            name,
+            pool="pool",
+            attack=name,
+            settings={},
+            data="mr",
+            split="test",
+            seed=0,
+            labels=("neg", "pos"),
+            attacked=TEXTS,
+            sources=members,
+            targets=members,
+            winners=by_source,
+            before=before,
+            after=after,
+            twin_before=before,
+        )
 
     found = TransferPaperFigures(PaperRequest("transfer", "small", "mr"), Path(), {})
     studies = {PWWS: study(rate, "pwws")}
@@ -175,7 +192,7 @@ def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
     found = results(rate, by_factor(dict.fromkeys(ORDERED, 0.2)))
     whole = found.studies[PWWS]
     names = {m.name for m in whole.sources if m.parts.get("input") in ("W", "C")}
-    part = whole.restricted(names)
+    part = restricted(whole, names)
     assert [m.name for m in part.targets] == [m.name for m in whole.targets if m.name in names]
     rows = [n for n, member in enumerate(whole.sources) if member.name in names]
     np.testing.assert_array_equal(part.matrix().rate, whole.matrix().rate[np.ix_(rows, rows)])

@@ -12,8 +12,7 @@ from brittle.edits import characters_changed, diff, words_changed
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.results import Result, Step
 from brittle.text import Text
-from brittle.validity.floors import Floors
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Floors, Validity
 
 
 @dataclass

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from brittle.reports import render
-from brittle.reports.contents import with_contents
-from brittle.reports.success_curves import Card, _in_rows
+from brittle.reports.page import MIN_ENTRIES, Section, anchored, render_page
+from brittle.reports.success_curves import CurveCard, in_rows
 
 Make = Callable[..., Any]
 LINK = re.compile(r'<a href="#([^"]+)">([^<]+)</a>')
 
 
 def test_every_link_leads_to_its_section(make_run: Make) -> None:
-    page = render(make_run(), ["<section class='x'><h2>Inside &amp; out</h2></section>"])
+    page = render(make_run(), [Section("run_parts.remark", "x", "Inside & out", "x")])
     links = LINK.findall(page)
     assert [name for _, name in links] == [
         *("Accuracy", "How the 8 cases ended", "How easily it breaks", "What breaks it"),
@@ -38,14 +38,17 @@ def test_data_cannot_add_an_entry(make_run: Make, make_row: Make) -> None:
 
 
 def test_a_page_of_two_sections_needs_no_contents() -> None:
-    sections = ["<header></header>", "<section><h2>A</h2></section>"]
-    assert "nav" not in "".join(with_contents(sections))
+    two = anchored([Section("run_parts.remark", "x", name) for name in ("A", "B")])
+    frame = {"facts": (), "notes": (), "min_entries": MIN_ENTRIES}
+    assert "<nav" not in render_page("run.html.jinja", "t", sections=two, **frame)
+    assert "<nav" in render_page("run.html.jinja", "t", sections=[*two, two[0]], **frame)
 
 
 @pytest.mark.parametrize(
     ("count", "narrow", "wide"), [(2, 0, 2), (3, 3, 0), (4, 0, 4), (5, 3, 2), (1, 1, 0)]
 )
 def test_no_row_of_figures_has_a_hole(count: int, narrow: int, wide: int) -> None:
-    rows = _in_rows([Card("", lambda *, width: f"[{width}]")] * count)
-    assert rows.count("[320]") == narrow and rows.count("[420]") == wide
-    assert ('class="trio"' in rows) == bool(narrow) and ('class="pair"' in rows) == bool(wide)
+    rows = in_rows([CurveCard((), lambda *, width: f"[{width}]")] * count)
+    widths = [drawing.svg for row in rows for drawing in row.drawings]
+    assert widths == ["[320]"] * narrow + ["[420]"] * wide
+    assert [row.css for row in rows] == ["trio"] * bool(narrow) + ["pair"] * bool(wide)

@@ -100,7 +100,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             _run(*words)
         for name, words in PAGES.items():
             _run(*words, "--out", f"{name}.html")
-    return {name: _lines((folder / f"{name}.html").read_text("utf-8")) for name in PAGES}
+    return {name: lines_of((folder / f"{name}.html").read_text("utf-8")) for name in PAGES}
 
 
 def _run(*words: str) -> None:
@@ -109,14 +109,14 @@ def _run(*words: str) -> None:
     assert code == 0, (words, out.getvalue())
 
 
-def _lines(page: str) -> str:
+def lines_of(page: str) -> str:
     """Leave out what varies, and put every tag on a line of its own."""
     for pattern, instead in VARYING.items():
         page = re.sub(pattern, instead, page, flags=re.DOTALL)
     return re.sub(r"\s*(<[^<>]*>)\s*", r"\n\1\n", page).replace("\n\n", "\n").strip() + "\n"
 
 
-def _words(page: str) -> list[str]:
+def words_of(page: str) -> list[str]:
     """Split a page at white space; a quotation mark has two equal spellings."""
     return page.replace("&#34;", "&quot;").replace("&#39;", "&#x27;").split()
 
@@ -128,7 +128,7 @@ def test_a_page_is_what_it_was(
     file = FOLDER / f"{name}.html"
     if request.config.getoption("--update-golden"):
         file.write_text(pages[name], "utf-8")
-    before, now = _words(file.read_text("utf-8")), _words(pages[name])
+    before, now = words_of(file.read_text("utf-8")), words_of(pages[name])
     diff = difflib.unified_diff(before, now, "before", "now", "", "", 4)
     assert now == before, f"{file.name} has changed.\n" + "\n".join(list(diff)[:80])
 

@@ -15,8 +15,10 @@ from brittle.metrics.curves import Curve, success_by_words
 from brittle.metrics.samples import sample_results
 from brittle.reports import render
 from brittle.reports.axes import PlotArea
-from brittle.reports.figures import bar, curve_figure, status_bar
+from brittle.reports.figures import curve_figure
 from brittle.reports.hover import MAX_ZONES, hover_zones
+from brittle.reports.html import End
+from brittle.reports.page import draw_part
 from brittle.reports.plots import cost_figure
 
 Make = Callable[..., Any]
@@ -72,9 +74,10 @@ def test_costs_say_theirs() -> None:
 
 
 def test_bars_say_their_share() -> None:
-    assert "<title>50.0%</title>" in bar(0.5, "50.0%")
-    assert "<title>" not in bar(0.5)
-    assert "<title>broken: 3 of 4</title>" in status_bar([("broken", 3), ("held", 1)])
+    assert "<title>50.0%</title>" in draw_part("bars.bar", 0.5, "50.0%")
+    assert "<title>" not in draw_part("bars.bar", 0.5)
+    ends = draw_part("bars.status_bar", [End("broken", 3), End("held", 1)])
+    assert "<title>broken: 3 of 4</title>" in ends
 
 
 def test_the_page_has_values_for_the_matrix_the_words_and_the_scale(make_run: Make) -> None:

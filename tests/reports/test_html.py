@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from brittle.metrics.samples import sample_results
 from brittle.reports import render
@@ -173,9 +174,9 @@ def test_a_caption_names_the_last_break_and_not_the_end_of_its_axis(
     assert page.count("<figcaption><b>0.0%</b> broken</figcaption>") == 2
 
     pictures = [replace(row, linf=0.2, l2=1.5, edits=()) for row in rows]
-    page = curves_section(pictures, make_run(pictures, kind="picture"))
+    page = Markup(curves_section(pictures, make_run(pictures, kind="picture")))
     assert "<b>20.0%</b> broken within an L2 distance of <b>1.5</b>" in page
-    page = curves_section(pictures[1:], make_run(pictures[1:], kind="picture"))
+    page = Markup(curves_section(pictures[1:], make_run(pictures[1:], kind="picture")))
     assert page.count("<figcaption><b>0.0%</b> broken</figcaption>") == 3
 
 

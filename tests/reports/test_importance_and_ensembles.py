@@ -8,8 +8,14 @@ from xml.etree import ElementTree
 from rich.console import Console
 
 from brittle.reports.ensembles import ensemble_figure
-from brittle.reports.importance import importance_figure, importance_page, terminal_tables
+from brittle.reports.importance import (
+    STYLE,
+    importance_figure,
+    importance_page,
+    terminal_tables,
+)
 from brittle.reports.standalone_svg import standalone_svg
+from brittle.reports.study_page import study_page
 
 HOSTILE = "<script>alert(1)</script>"
 COLUMNS = ("warm", HOSTILE, "film")
@@ -17,7 +23,8 @@ ROWS = (("LSTM", (2.0, -1.0, -0.001)), ("a <b>model</b>", (0.5, 0.0, 0.1)))
 
 
 def test_a_page_has_every_value_and_escapes_everything() -> None:
-    page = importance_page(HOSTILE, [f"fact {HOSTILE}"], COLUMNS, ROWS, [f"left out {HOSTILE}"])
+    about = ([f"fact {HOSTILE}"], COLUMNS, ROWS, [f"left out {HOSTILE}"])
+    page = study_page(importance_page(HOSTILE, *about), style=STYLE)
     assert "<script" not in page and "<b>model" not in page
     cells = re.findall(r'<td class="(\w+) heat-(\d+)">([-\d.]+)</td>', page)
     assert cells == [

@@ -8,13 +8,14 @@ from html.parser import HTMLParser
 from io import StringIO
 from typing import Any
 
+from markupsafe import Markup
 from rich.console import Console
 
 from brittle.metrics.inside import AttendedText, InsideCase
 from brittle.metrics.samples import sample_inside
 from brittle.reports.inside import MAX_ROWS, compared_rows, inside_section, strongest_rows
 from brittle.reports.inside_terminal import case_block, run_block
-from brittle.reports.still_page import still_page
+from brittle.reports.page import still_page
 
 
 class Balanced(HTMLParser):
@@ -42,7 +43,7 @@ def printed(block: Any, width: int = 100) -> str:
 
 
 def test_the_section_shows_means_attention_and_changes() -> None:
-    section = inside_section(sample_inside())
+    section = Markup(inside_section(sample_inside()))
     parser = Balanced()
     parser.feed(section)
     assert parser.open == []
@@ -64,7 +65,7 @@ def test_words_are_escaped() -> None:
     other = replace(text, words=("good", "film"))
     case = InsideCase("c<b>", other, text, ((0, 0), (1, 1)), (0,), ((1.0, 0.0),) * 2, 0.5)
     inside = replace(sample_inside(), cases=(case,), notes=("<b>note",), layers=("<i>", "layer"))
-    section = inside_section(inside)
+    section = Markup(inside_section(inside))
     assert "<img" not in section and "<b>" not in section and "<i>" not in section
     assert "\x1b" not in printed(case_block(replace(inside, run="\x1b[31m"), 80))
 
@@ -74,7 +75,7 @@ def test_inserted_and_deleted_words_have_a_row_of_their_own() -> None:
     after = AttendedText(("a", "x", "c", "y"), (0.1, 0.2, 0.3, 0.3), 0.1)
     case = InsideCase("c", before, after, ((0, 0), (2, 2)), (1, 3))
     assert compared_rows(case) == [(0, 0), (1, None), (None, 1), (2, 2), (None, 3)]
-    section = inside_section(replace(sample_inside(), cases=(case,), layers=()))
+    section = Markup(inside_section(replace(sample_inside(), cases=(case,), layers=())))
     assert section.count("∅") >= 3
 
 
@@ -86,7 +87,7 @@ def test_of_a_long_text_the_words_with_most_attention_are_shown() -> None:
     case = InsideCase("c", before, after, tuple((n, n) for n in range(50)), (0,))
     rows = strongest_rows(case, MAX_ROWS)
     assert rows == [(0, 0), *((n, n) for n in range(51 - MAX_ROWS, 50))]
-    section = inside_section(replace(sample_inside(), cases=(case,), layers=()))
+    section = Markup(inside_section(replace(sample_inside(), cases=(case,), layers=())))
     assert "30 words with less are left out" in section
 
 
@@ -94,7 +95,7 @@ def test_cases_with_fewest_edits_come_first() -> None:
     first, second = sample_inside().cases
     many = replace(first, case="many", edited=(1, 3))
     inside = replace(sample_inside(), cases=(many, first, second, many, many))
-    ids = re.findall(r'class="id">(\w+)<', inside_section(inside))
+    ids = re.findall(r'class="id">(\w+)<', Markup(inside_section(inside)))
     assert ids == ["a2", "a1", "many"]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 from brittle.metrics.confusion import Confusion
 from brittle.metrics.samples import sample_results
@@ -146,7 +147,7 @@ def test_the_page_sorts_as_the_terminal_does() -> None:
 def test_wide_tables_of_labels_stand_one_above_the_other(count: int, is_stacked: bool) -> None:
     matrix = tuple((1,) * count for _ in range(count))
     tables = Confusion(tuple(map(str, range(count))), matrix, matrix, count * count)
-    section = confusion_section(tables)
+    section = Markup(confusion_section(tables))
     assert ('class="pair stacked"' in section) == is_stacked
     assert section.count('class="confusion"') == 2
     style = (files("brittle.reports") / "report.css").read_text()

@@ -22,7 +22,8 @@ from brittle.reports import (
     standalone_svg,
 )
 from brittle.reports.axes import PlotArea, fold
-from brittle.reports.figures import curve_figure, scale_figure
+from brittle.reports.figures import curve_figure
+from brittle.reports.page import draw_part
 
 EVIL = "<b onload=x>&\"' \x00\x1b\ufffe]]>"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,7 +66,7 @@ def all_figures() -> dict[str, str]:
         "scatter of one point": scatter_figure({"pos": [(1.0, 1.0)]}),
         "scatter of nothing": scatter_figure({}),
         "curve": curve_figure(success_by_words(ROWS), EVIL),
-        "scale": scale_figure(figures.before, figures.after),
+        "scale": draw_part("bars.scale", figures.before, figures.after, "accuracy"),
     }
 
 

@@ -79,6 +79,20 @@ def test_settings_that_are_younger_than_a_run_count_as_their_defaults(tmp_path: 
         brittle.attack(target, TEXTS, "random-swap", share=share / 2, **options, candidates="paper")
 
 
+def test_runs_on_a_model_whose_settings_were_renamed_go_on(tmp_path: Path) -> None:
+    former, now = "LSTM@mr#0?rate=0.1,hidden=8", "LSTM@mr#0?learning_rate=0.1,hidden=8"
+    options = {"folder": tmp_path, "candidates": "paper"}
+    run = brittle.attack(
+        FakeTarget(WEIGHTS, name=now), TEXTS, "random-swap", limit=3, **options, batch=8
+    )
+    assert "LSTM@mr-0-rate-0.1-hidden-8" in run.name  # as before they were renamed
+    with sqlite3.connect(run.path) as db:
+        db.execute("UPDATE meta SET value = replace(value, ?, ?)", [now, former])
+    again = FakeTarget(WEIGHTS, name=now)
+    resumed = brittle.attack(again, TEXTS, "random-swap", **options, batch=8)
+    assert resumed.path == run.path and len(resumed.results()) == len(TEXTS)
+
+
 def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS, spread=0.2)
 

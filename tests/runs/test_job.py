@@ -16,6 +16,7 @@ from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.runs.job import Job
+from brittle.runs.options import Limits
 from brittle.runs.resuming import FIXED
 from brittle.testing import FakeTarget
 
@@ -56,7 +57,7 @@ class Asking:
 
 
 def test_everything_fixed_is_in_the_manifest() -> None:
-    manifest = job().manifest(DATA, limit=None, budget=7)
+    manifest = job().manifest(DATA, Limits(budget=7))
     assert set(FIXED) <= set(manifest)
     assert manifest["label_map"] == {"neg": "negative", "pos": "positive"}
     assert manifest["budget"] == 7 and manifest["examples"] == 2
@@ -154,7 +155,7 @@ def test_only_takes_the_examples_of_one_class_by_either_name(only: str) -> None:
     one = job(only=only)
     assert [example.label for example in one.dataset] == ["pos"]
     assert one.only == "positive" and one.label_map == job().label_map
-    assert one.fixed["only"] == one.manifest(one.dataset, None, None)["only"] == "positive"
+    assert one.fixed["only"] == one.manifest(one.dataset, Limits())["only"] == "positive"
     assert "only" not in job().fixed  # runs keep the names they had before
 
 

@@ -15,6 +15,7 @@ from brittle.cli import main
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
 from brittle.runs.job import Job
+from brittle.targets.options import Target
 from brittle.text import Text
 
 FIELDS = ("premise", "hypothesis")
@@ -205,13 +206,13 @@ def test_another_target_is_opened_with_the_mask_that_the_attack_asked_for(
     about = {"spec": "zoo:one", "wanted_mask": "pad"}
     pairs = numbered_pairs(3)
     run = brittle.attack(Weak(), pairs, "key", name="masked", about_target=about)
-    opened: dict[str, Any] = {}
+    opened: list[Target] = []
 
-    def open_with(target: Any, **options: Any) -> Any:
-        opened.update(options, target=target)
+    def open_with(target: Target) -> Any:
+        opened.append(target)
         return Weak()
 
     monkeypatch.setattr("brittle.opening.as_target", open_with)
     main(["verify", "masked", "--target", "zoo:two", "--quiet"])
-    assert opened["target"] == "zoo:two" and opened["wanted_mask"] == "pad"
-    assert opened["fields"] == FIELDS == run.fields
+    assert [(target.model, target.wanted_mask) for target in opened] == [("zoo:two", "pad")]
+    assert opened[0].fields == FIELDS == run.fields

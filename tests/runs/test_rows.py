@@ -15,7 +15,7 @@ from brittle.text import Text
 
 TEXT = Text.of({"a": "one two", "b": "three"}, locked=["b"])
 DATA = Dataset("x", "all", (Example.of("x", "positive"),), ("positive",))
-JOB = Job.of(FakeTarget(), DATA, "random-swap", {}, None, None, 3, None)
+JOB = Job.of(FakeTarget(), DATA, "random-swap", {}, seed=3)
 START = Answer(np.array([[0.25, 0.75]]), np.array([0.25]), np.array([False]))
 CASE = Case("id", TEXT, 1, None, START)
 

@@ -16,7 +16,6 @@ from brittle.errors import UsageError
 from brittle.runs.gate import gate
 from brittle.runs.run import list_runs
 from brittle.runs.store import Store
-from brittle.runs.verifying import recheck
 from brittle.testing import FakeTarget
 
 WEIGHTS = {"good": 2.0, "bad": -2.0}
@@ -159,10 +158,10 @@ def test_runs_are_listed_newest_last_and_only_they(tmp_path: Path) -> None:
 
 
 def test_winners_are_scored_again(run: brittle.Run) -> None:
-    (check,) = recheck(run, FakeTarget(WEIGHTS))
+    (check,) = run.recheck(FakeTarget(WEIGHTS))
     assert (check.row.status, check.now.label, check.now.confidence) == ("broken", "negative", 0.5)
     assert check.still_wins
-    (check,) = recheck(run, FakeTarget(WEIGHTS | {"full": 3.0}))
+    (check,) = run.recheck(FakeTarget(WEIGHTS | {"full": 3.0}))
     assert check.now.label == "positive" and not check.still_wins
 
 
@@ -205,7 +204,7 @@ def test_winners_with_locked_fields_are_scored_again_whole(tmp_path: Path) -> No
             seen.extend(item.fields() for item in items)
             return super().scores(items)
 
-    list(recheck(run, Seeing(WEIGHTS)))
+    list(run.recheck(Seeing(WEIGHTS)))
     assert seen == [{"premise": "a film", "hypothesis": "full"}]
 
 

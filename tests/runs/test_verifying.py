@@ -15,7 +15,6 @@ from brittle.answers import SCORES, TEXTS, AnswerKind, Scores
 from brittle.asks import Case, Search, Try
 from brittle.errors import UsageError
 from brittle.goals import Candidates, Targeted, Untargeted
-from brittle.runs.verifying import recheck
 from brittle.testing import FakeTarget, FakeTranslator
 from brittle.text import Text
 
@@ -69,7 +68,7 @@ def test_another_target_is_compared_with_its_own_first_answer(tmp_path: Path) ->
     )
     assert [row.status for row in run.results()] == ["broken"]
     constant = FakeTranslator(dict.fromkeys(("zero", *WORDS), "x"))
-    (check,) = recheck(run, constant)
+    (check,) = run.recheck(constant)
     assert check.now.text == "x apples" and not check.still_wins
 
 

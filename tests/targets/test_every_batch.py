@@ -47,13 +47,15 @@ WORDS = [
 
 
 class NetworkTarget:
-    """A network of the zoo with random weights in single precision, and an odd number of units."""
+    """A network of the zoo with random weights in single precision."""
 
     name, fingerprint, labels = "network", "0", ("0", "1", "2")
     batch: int | None = None
 
-    def __init__(self, name: str) -> None:
-        self.model = model(name, double=False, hidden=20, kernels=22)
+    def __init__(self, name: str, width: int = 20) -> None:
+        widths = {"hidden": width, "filters": width, "kernels": 22}
+        widths |= {"heads": 1} if name.startswith("Transformer") else {}
+        self.model = model(name, double=False, **widths)
         self.inside = NetworkWhiteBox(self.model)
         self.canonical, self.words_read = self.model.encode, self.model.words_read
         self.flips = self.inside.flips
@@ -100,7 +102,24 @@ HAS_WHOLE_ROWS = BACKENDS.mkl.is_available() and BACKENDS.cpu.get_cpu_capability
     ],
 )
 def test_scores_and_gains_are_the_same_bits_in_every_batch(name: str) -> None:
-    tested, items = target(name), texts(10)
+    check_every_batch(target(name))
+
+
+OF_ANY_WIDTH = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    for name in (*NETWORKS, "LSTM-W-Random-1-attention", "LSTM-W-Random-1-mean")
+]
+
+
+@pytest.mark.skipif(not HAS_WHOLE_ROWS, reason="other routines may sum in another order")
+@pytest.mark.parametrize("width", [10, 22, 33, 50])
+@pytest.mark.parametrize("name", OF_ANY_WIDTH)
+def test_widths_that_are_no_multiple_of_4_have_the_same_bits_too(name: str, width: int) -> None:
+    check_every_batch(NetworkTarget(name, width))
+
+
+def check_every_batch(tested: Any) -> None:
+    items = texts(10)
     whole = np.array(tested.scores(items))
     for size in (1, 2, 7):
         assert np.array_equal(in_batches(tested.scores, items, size), whole)

@@ -24,9 +24,9 @@ def trainer(**changed: Any) -> Any:
     from brittle.zoo.generators.arae import ARAE
 
     settings: Any = grid.settings(grid.design("ARAE"), "tiny")
-    few = {"critic_steps": 1, "critic": "clamp", "encoder": "cnn", "rate": 1e-2}
+    few = {"critic_steps": 1, "critic": "clamp", "encoder": "cnn", "learning_rate": 1e-2}
     settings = replace(settings, hidden=24, embedding=16, **(few | changed))
-    tokenizer = SentenceTokenizer.of(SENTENCES, settings.reads)
+    tokenizer = SentenceTokenizer.of(SENTENCES, settings.max_length)
     rows = torch.from_numpy(tokenizer.rows(SENTENCES))
     torch.manual_seed(0)
     return Trainer(ARAE(settings, len(tokenizer)), settings, SentenceRows(rows, rows))
@@ -116,7 +116,7 @@ def test_the_penalty_is_none_where_the_slope_is_one() -> None:
     for slope in (1.0, 3.0):
         with torch.no_grad():
             plain.weight.mul_(slope / plain.weight.norm())
-        found = float(training.latent._steepness(codes, fake).detach())
+        found = float(training.latent._gradient_penalty(codes, fake).detach())
         assert np.isclose(found, (slope - 1) ** 2, atol=1e-6)
 
 
@@ -146,7 +146,7 @@ def test_the_encoder_moves_against_the_critic_now_or_with_the_next_step(optimize
 
 
 def test_the_encoder_lowers_what_the_critic_says() -> None:
-    training = trainer(optimizer="sgd", rate=0.5, to_encoder=1.0, clip=1.0)
+    training = trainer(optimizer="sgd", learning_rate=0.5, to_encoder=1.0, max_grad_norm=1.0)
     training.code_gradient = 1.0
     training.model.critic.eval()
 

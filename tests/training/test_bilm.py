@@ -172,7 +172,7 @@ def test_a_bilm_of_other_weights_is_refused(splits: Any, bilm: Path) -> None:
 def test_a_missing_bilm_is_trained_first(
     splits: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("brittle.training.elmo.load_unlabelled", lambda data: splits())
+    monkeypatch.setattr("brittle.training.elmo.load_splits", lambda data, labels: splits())
     chosen = replace(tiny(Path("x")), bilm="biLM@imdb#0")
     folder = train_on(ELMO, splits(), size="tiny", settings=chosen)
     assert "which is not trained yet" in caplog.text

@@ -49,7 +49,7 @@ def encoder(tmp_path: Path) -> Make:
 
 
 def load(folder: str, **changed: Any) -> Any:
-    settings = FineTuningSettings(encoder=folder, reads=12, **changed)
+    settings = FineTuningSettings(encoder=folder, max_length=12, **changed)
     return encoders.load_encoder(transformers, settings, LABELS)[0].eval()
 
 
@@ -174,7 +174,7 @@ def test_a_trained_one_has_attention_gradients_and_the_fast_pass(splits: Any) ->
 def test_a_folder_is_trained_from_scratch(family: str, encoder: Make, splits: Any) -> None:
     folder = encoder(family)
     design = grid.design(folder)
-    settings = grid.settings(design, reads=16, layers=2, pretrained=False, epochs=1)
+    settings = grid.settings(design, max_length=16, layers=2, pretrained=False, epochs=1)
     target: Any = load_folder(train_on(folder, splits(), settings=settings))
     assert target.name == f"{family}@toy#0?layers=2,pretrained=no,reads=16,epochs=1"
     assert target.attention([Text.of("a good film")])[0].weights.shape[-1] == 3

@@ -24,9 +24,18 @@ from brittle.zoo.names.grid import design, settings  # noqa: E402
 from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings  # noqa: E402
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
-ADAM = {"dropout": 0.1, "forget": 0.0}
-SGD = {**ADAM, "optimizer": "sgd", "rate": 0.5, "clip": 5.0, "epochs": 12, "patience": 12}
-BOTH = pytest.mark.parametrize("changed", [{**ADAM, "clip": 1.0}, SGD], ids=["adam", "sgd"])
+ADAM = {"dropout": 0.1, "word_dropout": 0.0}
+SGD = {
+    **ADAM,
+    "optimizer": "sgd",
+    "learning_rate": 0.5,
+    "max_grad_norm": 5.0,
+    "epochs": 12,
+    "patience": 12,
+}
+BOTH = pytest.mark.parametrize(
+    "changed", [{**ADAM, "max_grad_norm": 1.0}, SGD], ids=["adam", "sgd"]
+)
 
 
 def weights(folder: Path) -> bytes:
@@ -76,7 +85,7 @@ def test_a_lost_loss_keeps_the_last_good_weights(
     changed: dict[str, Any], splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def rate(settings: Any, state: TrainingState, done: float) -> float:
-        return settings.rate if state.epoch < 2 else float("nan")
+        return settings.learning_rate if state.epoch < 2 else float("nan")
 
     monkeypatch.setattr(loop_module, "learning_rate", rate)
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev"):
@@ -95,7 +104,7 @@ def test_weights_lost_in_the_last_step_of_an_epoch_are_never_the_best(
 
     def rate(settings: Any, state: TrainingState, done: float) -> float:
         last = round(done * steps * settings.epochs) == steps - 1
-        return float("nan") if last else settings.rate
+        return float("nan") if last else settings.learning_rate
 
     monkeypatch.setattr(loop_module, "learning_rate", rate)
     with pytest.raises(BrittleError, match=r"weights are no numbers after epoch 1\. No epoch was"):
@@ -105,7 +114,9 @@ def test_weights_lost_in_the_last_step_of_an_epoch_are_never_the_best(
 def test_a_step_of_each() -> None:
     for changed, expected in [({"optimizer": "sgd"}, 0.5 * 3), ({"optimizer": "adam"}, 0.5)]:
         weight = nn.Parameter(torch.tensor([1.0]))
-        optimizer = module.make_optimizer(NetworkSettings(rate=0.5, **changed), {"w": weight})
+        optimizer = module.make_optimizer(
+            NetworkSettings(learning_rate=0.5, **changed), {"w": weight}
+        )
         (3 * weight).backward()
         optimizer.step()
         assert weight.item() == pytest.approx(1.0 - expected, abs=1e-6)
@@ -113,17 +124,24 @@ def test_a_step_of_each() -> None:
 
 def test_the_rate_of_a_step() -> None:
     state = TrainingState(rate=0.25)
-    assert module.learning_rate(NetworkSettings(optimizer="sgd", rate=1.0), state, 0.9) == 0.25
-    assert module.learning_rate(NetworkSettings(rate=1.0), state, 0.75) == 0.25
-    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), state, 0.05) == 1.0
-    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), state, 0.1) == 2.0
+    assert (
+        module.learning_rate(NetworkSettings(optimizer="sgd", learning_rate=1.0), state, 0.9)
+        == 0.25
+    )
+    assert module.learning_rate(NetworkSettings(learning_rate=1.0), state, 0.75) == 0.25
+    assert (
+        module.learning_rate(FineTuningSettings(learning_rate=2.0, warmup=0.1), state, 0.05) == 1.0
+    )
+    assert (
+        module.learning_rate(FineTuningSettings(learning_rate=2.0, warmup=0.1), state, 0.1) == 2.0
+    )
 
 
 def test_gradients_are_shortened_together() -> None:
     one, two = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
     for clip, norm in [(0.0, 5.0), (1.0, 1.0), (9.0, 5.0)]:
         one.grad, two.grad = torch.tensor([3.0]), torch.tensor([4.0])
-        module.clip_gradients(NetworkSettings(clip=clip), [one, two])
+        module.clip_gradients(NetworkSettings(max_grad_norm=clip), [one, two])
         assert np.hypot(one.grad.item(), two.grad.item()) == pytest.approx(norm, rel=1e-4)
 
 

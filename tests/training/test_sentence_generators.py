@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import logging
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.text import Text
 from brittle.training.sentences import load_sentences
-from brittle.zoo.folder import load_card, load_tensors
+from brittle.zoo.folder import load_card, load_tensors, write_tensors
 
 pytest.importorskip("torch")
 from brittle.training import arae_latent
@@ -147,8 +148,24 @@ def test_a_sentence_that_does_not_fit_has_no_neighbours(
         neighbours(open_generator(str(trained)), Text.of(sentence), radius=1.0, count=3)
 
 
+def as_formerly(path: Path) -> None:
+    """Write a checkpoint as versions did that counted the blocks of steps between them."""
+    from safetensors import safe_open
+
+    with safe_open(str(path), framework="numpy") as file:
+        state = json.loads(file.metadata()["state"])
+    tensors = {
+        f"best.{name.removeprefix('good.')}" if name.startswith("good.") else name: tensor
+        for name, tensor in load_tensors(path).items()
+    }
+    assert state["step"] == state["good_step"] == 8
+    blocks = {"epoch": 1, "best_epoch": 1, "since": 0, "history": [], "rate": 0.0}
+    write_tensors(path, tensors, {"state": json.dumps(blocks | {"best": state["best"]})})
+
+
+@pytest.mark.parametrize("is_former", [False, True])
 def test_a_killed_training_resumes_to_the_same_weights(
-    trained: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_former: bool
 ) -> None:
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
 
@@ -161,7 +178,14 @@ def test_a_killed_training_resumes_to_the_same_weights(
 
     with pytest.raises(Killed):
         brittle.train("ARAE", str(data), text=["en"], size="tiny", progress=kill)
-    again = brittle.train("ARAE", str(data), text=["en"], size="tiny")
+    if is_former:
+        [checkpoint] = (tmp_path / "models").glob("*/checkpoint.safetensors")
+        as_formerly(checkpoint)
+    steps: list[int] = []
+    again = brittle.train(
+        "ARAE", str(data), text=["en"], size="tiny", progress=lambda p: steps.append(p.step)
+    )
+    assert steps[0] == 9
     first, second = (load_tensors(path / "model.safetensors") for path in (trained, again))
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
@@ -221,7 +245,7 @@ def test_a_generator_that_gets_worse_is_the_one_from_before() -> None:
     from brittle.zoo.names import grid
 
     settings: Any = grid.settings(grid.design("ARAE"), "tiny")
-    rows = torch.randint(4, 20, (30, settings.reads))
+    rows = torch.randint(4, 20, (30, settings.max_length))
     kept: dict[bool, Any] = {}
     for is_good in (True, False):
         torch.manual_seed(0)

@@ -17,9 +17,8 @@ from brittle.data import Dataset, Example  # noqa: E402
 from brittle.errors import BrittleError, UsageError  # noqa: E402
 from brittle.training import seq2seq  # noqa: E402
 from brittle.training.loop import batches_by_length  # noqa: E402
-from brittle.training.pairs import check_pairs, load_pairs  # noqa: E402
 from brittle.training.progress import TrainingProgress  # noqa: E402
-from brittle.training.splits import TrainingSplits  # noqa: E402
+from brittle.training.splits import TrainingSplits, check_splits, load_splits  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402
 from brittle.zoo.seq2seq.pieces import END  # noqa: E402
 from zoo.seq2seq import toy  # noqa: E402
@@ -31,7 +30,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def train(encoder: str, **options: Any) -> Path:
-    changed = toy.settings(encoder, epochs=3, pieces=60, batch_pieces=200, dropout=0.1)
+    changed = toy.settings(encoder, epochs=3, subwords=60, batch_subwords=200, dropout=0.1)
     splits = toy.splits(40, 6)
     return training.train_on(
         f"seq2seq-{encoder}", splits, size="tiny", settings=changed, device="cpu", **options
@@ -120,7 +119,7 @@ def test_pairs_with_an_empty_side_are_left_out_and_counted(
         lines = ["en,de", *(f"{a},{b}" for a, b in rows)]
         (tmp_path / f"{split}.csv").write_text("\n".join(lines) + "\n")
     with caplog.at_level(logging.WARNING):
-        splits = load_pairs(str(tmp_path), text=["en"], label="de")
+        splits = load_splits(str(tmp_path), text=["en"], label="de", labels="translations")
     assert len(splits.train) == len(splits.dev) == 38 and splits.labels == ()
     assert "2 of 40 rows have an empty side" in caplog.text
 
@@ -129,7 +128,7 @@ def test_a_file_without_splits_has_a_tenth_held_out(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     rows = [f"{n} man walks here,{n} Mann geht hier" for n in range(50)]
     path.write_text("\n".join(["en,de", *rows]) + "\n")
-    splits = load_pairs(str(path), text=["en"], label="de")
+    splits = load_splits(str(path), text=["en"], label="de", labels="translations")
     assert (len(splits.train), len(splits.dev)) == (45, 5)
     assert splits.columns == {"text": "en", "label": "de"}
 
@@ -145,7 +144,7 @@ def test_a_file_without_splits_has_a_tenth_held_out(tmp_path: Path) -> None:
 def test_data_that_no_translation_is_learnt_from(rows: list[tuple[str, str]], message: str) -> None:
     dataset = Dataset("toy", "train", tuple(Example((("text", a),), b) for a, b in rows))
     with pytest.raises(UsageError, match=message):
-        check_pairs(TrainingSplits("toy", dataset, dataset))
+        check_splits(TrainingSplits("toy", dataset, dataset), "translations")
 
 
 def test_what_cannot_be_trained_is_refused_before() -> None:

@@ -6,21 +6,32 @@ from typing import Any
 
 import pytest
 
-from brittle.data import Dataset, Example
+from brittle.data import Dataset, Example, names
 from brittle.errors import UsageError
 from brittle.training.splits import (
+    KNOWN_FINGERPRINTS,
     TrainingSplits,
     check_splits,
     hold_out,
     load_folder,
     load_splits,
-    load_unlabelled,
 )
 
 
 def dataset(*labels: str | None, split: str = "train") -> Dataset:
     examples = tuple(Example((("text", f"text {n}"),), label) for n, label in enumerate(labels))
     return Dataset("toy", split, examples, tuple(sorted({x for x in labels if x})))
+
+
+@pytest.mark.parametrize("name", KNOWN_FINGERPRINTS)
+def test_known_data_sets_have_the_fingerprints_by_which_models_are_found(name: str) -> None:
+    if not next(entry for entry in names() if entry.name == name).installed:
+        pytest.skip(f"{name} is not installed")
+    assert load_splits(name).fingerprint == KNOWN_FINGERPRINTS[name]
+
+
+def test_every_known_data_set_has_a_fingerprint() -> None:
+    assert set(KNOWN_FINGERPRINTS) == {entry.name for entry in names()}
 
 
 def test_a_tenth_of_each_class_is_held_out_whatever_the_order() -> None:
@@ -155,7 +166,7 @@ def test_a_folder_without_a_train_file_has_its_dev_file_divided_by_premise(
     trained = load_splits(str(tmp_path), **PAIR)
     assert trained.name == tmp_path.name and trained.train == splits["train"]
     assert trained.dev == splits["dev"]
-    assert load_unlabelled(str(tmp_path), **PAIR).train.examples[0].fields == (
+    assert load_splits(str(tmp_path), **PAIR, labels="none").train.examples[0].fields == (
         splits["train"].examples[0].fields
     )
 

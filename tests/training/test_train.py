@@ -64,7 +64,7 @@ def test_what_a_folder_holds(splits: Any) -> None:
 def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
     reports: list[TrainingProgress] = []
-    chosen = tiny(name, dropout=0.1, forget=0.0)
+    chosen = tiny(name, dropout=0.1, word_dropout=0.0)
     folder = train_on(name, splits(160, 40), settings=chosen, progress=reports.append)
     epochs = [p for p in reports if p.dev_accuracy is not None]
     assert [p.epoch for p in epochs] == list(range(1, len(epochs) + 1))
@@ -89,7 +89,7 @@ def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> 
 def test_what_is_opened_again_is_as_good_as_it_was(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
     data = splits(160, 40)
-    chosen = tiny(name, dropout=0.1, forget=0.0)
+    chosen = tiny(name, dropout=0.1, word_dropout=0.0)
     card, model = open_model(train_on(name, data, settings=chosen))
     assert accuracy(model, data.labelled(data.dev)) == card.dev_accuracy > 0.7
     assert card.parts == design(name).parts
@@ -127,7 +127,7 @@ def test_a_damaged_checkpoint_is_no_obstacle(
 def test_the_best_weights_are_kept_and_patience_ends_it(splits: Any) -> None:
     pytest.importorskip("torch")
     reports: list[TrainingProgress] = []
-    chosen = tiny(LSTM, epochs=30, patience=2, rate=0.05)
+    chosen = tiny(LSTM, epochs=30, patience=2, learning_rate=0.05)
     folder = train_on(LSTM, splits(160, 40), settings=chosen, progress=reports.append)
     accuracies = [p.dev_accuracy for p in reports if p.dev_accuracy is not None]
     assert len(accuracies) < 30

@@ -55,7 +55,9 @@ def weights(folder: Path) -> bytes:
 def test_it_learns_resumes_and_is_an_ordinary_folder(
     encoder: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = FineTuningSettings(encoder=encoder, reads=12, rate=3e-2, batch=16, epochs=4, frozen=1)
+    chosen = FineTuningSettings(
+        encoder=encoder, max_length=12, learning_rate=3e-2, batch_size=16, epochs=4, frozen=1
+    )
     data = splits(64, 16)
     assert grid.changed_settings(grid.design(encoder), "default", chosen)["reads"] == 12
 
@@ -144,16 +146,16 @@ def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_classifier_gets_a_new_head(encoder: str, splits: Any) -> None:
-    chosen = FineTuningSettings(encoder=encoder, reads=12, epochs=1)
+    chosen = FineTuningSettings(encoder=encoder, max_length=12, epochs=1)
     first = train_on(encoder, splits(16, 8), settings=chosen)
     network, _ = encoders.load_encoder(
-        transformers, FineTuningSettings(encoder=str(first), reads=12), ("a", "b", "c")
+        transformers, FineTuningSettings(encoder=str(first), max_length=12), ("a", "b", "c")
     )
     assert network.classifier.out_features == 3
 
 
 def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
-    with pytest.raises(UsageError, match=r"reads 64 tokens at most.*--set reads=64"):
+    with pytest.raises(UsageError, match=r"reads 64 tokens at most.*--set max_length=64"):
         encoders.load_encoder(transformers, FineTuningSettings(encoder=encoder), ("a", "b"))
 
 

@@ -15,6 +15,7 @@ from brittle.errors import MissingPackage
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.training import word_vectors as module
+from brittle.training.job import Job
 from brittle.training.plan import TrainingPlan
 from brittle.training.word_vectors import initial_vectors
 from brittle.zoo import folder as folders
@@ -88,14 +89,10 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> 
 
     chosen = settings(design("LSTM-W-GloVe-1"), "tiny")
     words = ["<pad>", "<unknown>", "film", "zyxzyxzyx"]
-    job: Any = type(
-        "Job",
-        (),
-        {"design": design("LSTM-W-GloVe-1"), "train": splits().labelled(splits().train), "seed": 0},
-    )
+    job = Job(TrainingPlan(design("LSTM-W-GloVe-1"), chosen, "tiny", 0, splits()), Path("unused"))
     network = build(job.design.parts, chosen, 4, 0, 2)
     before = network.embedding.weight.detach().clone()
-    initialize_embedding(network, WordTokenizer(words), job, chosen)
+    initialize_embedding(network, WordTokenizer(words), job)
     after = network.embedding.weight.detach()
     glove = load_vectors("glove")
     assert np.array_equal(after[2].numpy(), glove.matrix[glove.index["film"]])

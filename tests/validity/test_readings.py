@@ -19,18 +19,18 @@ from brittle.reports.ladder import reading_line, run_readings, valid_estimate
 from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
-from brittle.validity import verdicts
+from brittle.validity import figures
 from brittle.validity.key import load_key
 from brittle.validity.readings import own_readings, readings
 
 EXAMPLES = [(f"a good film of {n} scenes", "positive") for n in range(24)]
 
 
-def measured(shares: dict[str, float], broken: int) -> verdicts.Validity:
+def measured(shares: dict[str, float], broken: int) -> figures.Validity:
     """The validity of a run of which two people read these cases."""
-    parts = dict.fromkeys((*verdicts.PARTS, verdicts.VALID), rate(1, 2, "adversaries"))
-    reading = verdicts.Reading("one", 2, verdicts.Thresholds(), parts, parts, {}, shares)
-    return verdicts.Validity(broken, 10, reading)
+    parts = dict.fromkeys((*figures.PARTS, figures.VALID), rate(1, 2, "adversaries"))
+    reading = figures.Reading("one", 2, figures.Thresholds(), parts, parts, {}, shares)
+    return figures.Validity(broken, 10, reading)
 
 
 def test_what_people_said_is_added_up_by_level() -> None:

@@ -12,12 +12,12 @@ import pytest
 from brittle.errors import UsageError
 from brittle.metrics import Figure, rate, wilson
 from brittle.validity.answers import check_answers, load_answers
-from brittle.validity.floors import Floors, OtherFamily
+from brittle.validity.figures import Floors, Judged, OtherFamily, Reading, Thresholds, Validity
 from brittle.validity.key import Key
 from brittle.validity.presets import preset
 from brittle.validity.sampling import Item, Sample, Source, draw_sample
 from brittle.validity.stored import as_stored, restore_floors, restore_validity
-from brittle.validity.verdicts import Judged, Reading, Thresholds, Validity, read_sample
+from brittle.validity.verdicts import read_sample
 
 STANDARD = preset("standard")
 Write = Callable[..., Path]

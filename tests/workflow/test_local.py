@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brittle.errors import RunStopped
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.backends.backend import Assignment
 from brittle.workflow.backends.local import LocalWorkers
 from brittle.workflow.running import run_tasks
@@ -40,7 +40,7 @@ def test_a_task_whose_process_is_killed_is_run_again(tmp_path: Path) -> None:
         Task("dies", die, {"times": 1, "number": int(signal.SIGKILL)}, ("first",)),
         Task("last", name_process, {"number": 1}, ("dies",)),
     ]
-    results = run_tasks(tasks, tmp_path, messages.append, Backend(workers=2))
+    results = run_tasks(tasks, tmp_path, messages.append, Workers(2))
     assert results["dies"] == {"deaths": 1}
     # The process of the first task was there for the second one, and died with it.
     assert results["first"] != results["last"]
@@ -53,13 +53,13 @@ def test_a_task_that_kills_every_process_is_given_up(tmp_path: Path) -> None:
     tasks = [Task("dies", die, {"times": 9, "number": int(signal.SIGTERM)})]
     expected = "'dies' was given up after 3 workers died with it; the last one died of the signal"
     with pytest.raises(RunStopped, match=expected):
-        run_tasks(tasks, tmp_path, print, Backend(workers=2))
+        run_tasks(tasks, tmp_path, print, Workers(2))
 
 
 @pytest.mark.slow
 def test_processes_stay_for_the_next_task(tmp_path: Path) -> None:
     tasks = [Task(f"task {n}", name_process, {"number": n}) for n in range(6)]
-    results = run_tasks(tasks, tmp_path, print, Backend(workers=2))
+    results = run_tasks(tasks, tmp_path, print, Workers(2))
     processes = {result["process"] for result in results.values()}
     assert 1 <= len(processes) <= 2 and os.getpid() not in processes
 

@@ -22,7 +22,7 @@ from brittle.runs.run import Run
 from brittle.studies.rules.mine import mine, mine_in_folder
 from brittle.studies.rules.tasks import MiningData
 from brittle.training.train import train
-from brittle.workflow.backends import Backend, cluster
+from brittle.workflow.backends import Workers, cluster
 from brittle.workflow.backends.ray_workers import describe_death
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
@@ -33,7 +33,7 @@ from papers.data_tasks import data_task
 if TYPE_CHECKING:
     from conftest import RayNodes
 
-RAY = Backend("ray", 2)
+RAY = Workers(2, "ray")
 
 
 def make(context: TaskContext, *, size: int) -> dict[str, Any]:
@@ -258,8 +258,8 @@ def test_a_node_killed_in_mining_loses_nothing(ray_nodes: RayNodes, folder: Path
 SCRIPT = """
 import os, sys
 from pathlib import Path
-from workflow.test_ray import Backend, Task, add_to_log, run_tasks, wait_for
-backend = Backend("ray", 2, {address!r})
+from workflow.test_ray import Workers, Task, add_to_log, run_tasks, wait_for
+backend = Workers(2, "ray", {address!r})
 folder = Path({folder!r})
 first = Task("first", add_to_log, {{"log": {log!r}}})
 tasks = [first, Task("second", wait_for, {{"marker": {marker!r}}}, ("first",))]
@@ -320,7 +320,7 @@ def test_a_node_with_another_version_is_named(
             cluster.connect(ray_nodes.address)
         # A node that joins when the check is over refuses its first task.
         monkeypatch.setattr(cluster, "check_nodes", lambda cluster: None)
-        everywhere = Backend("ray", len(ray_nodes.nodes))
+        everywhere = Workers(len(ray_nodes.nodes), "ray")
         tasks = [Task(f"p{n}", pause, {"number": n}) for n in range(len(ray_nodes.nodes))]
         with pytest.raises(UsageError, match=expected):
             run_tasks(tasks, folder, print, everywhere)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext, load_result, select_tasks, slug
 
@@ -64,7 +64,7 @@ def log(folder: Path) -> list[str]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
     messages: list[str] = []
-    results = run_tasks(TASKS, tmp_path, messages.append, Backend(workers=workers))
+    results = run_tasks(TASKS, tmp_path, messages.append, Workers(workers))
     assert sorted((result["total"], name) for name, result in results.items()) == [
         (1, "one"),
         (2, "two"),
@@ -74,7 +74,7 @@ def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
     assert messages[-1].startswith("[3 of 3 tasks done, ")
     assert messages[-1].endswith("] three: makes 3")
     messages.clear()
-    assert run_tasks(TASKS, tmp_path, messages.append, Backend(workers=workers)) == results
+    assert run_tasks(TASKS, tmp_path, messages.append, Workers(workers)) == results
     assert len(log(tmp_path)) == 3 and messages == []
 
 
@@ -82,7 +82,7 @@ def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
 def test_what_is_done_is_counted_on_from_graph_to_graph(tmp_path: Path, workers: int) -> None:
     """A command may run one graph after another, such as a grid: it never counts backwards."""
     messages: list[str] = []
-    start, about = time.monotonic() - 60, (messages.append, Backend(workers=workers))
+    start, about = time.monotonic() - 60, (messages.append, Workers(workers))
     results = run_tasks(TASKS, tmp_path, *about, start=start)
     four = [TASKS[0], Task("four", add, {"number": 4}, ("one",))]
     results |= run_tasks(four, tmp_path, *about, known=results, start=start)
@@ -134,22 +134,22 @@ def test_tasks_in_an_order_that_cannot_be_run_are_refused(
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_error_names_its_task(tmp_path: Path, workers: int) -> None:
     with pytest.raises(UsageError, match="The task 'bad': no luck"):
-        run_tasks([Task("bad", fail, {"kind": "usage"})], tmp_path, print, Backend(workers=workers))
+        run_tasks([Task("bad", fail, {"kind": "usage"})], tmp_path, print, Workers(workers))
     with pytest.raises(RunStopped, match="The task 'bad': no luck"):
-        run_tasks([Task("bad", fail, {"kind": "other"})], tmp_path, print, Backend(workers=workers))
-    assert run_tasks(TASKS, tmp_path, print, Backend(workers=workers))["three"]["total"] == 3
+        run_tasks([Task("bad", fail, {"kind": "other"})], tmp_path, print, Workers(workers))
+    assert run_tasks(TASKS, tmp_path, print, Workers(workers))["three"]["total"] == 3
 
 
 def test_a_bug_in_a_process_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunStopped, match="'bad' ended with the code 1 and no result"):
-        run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, Backend(workers=2))
+        run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, Workers(2))
 
 
 @pytest.mark.slow
 def test_a_process_has_one_thread_and_its_messages_come_back(tmp_path: Path) -> None:
     messages: list[str] = []
     results = run_tasks(
-        [Task("talk", talk), Task("more", talk)], tmp_path, messages.append, Backend(workers=2)
+        [Task("talk", talk), Task("more", talk)], tmp_path, messages.append, Workers(2)
     )
     assert results["talk"]["threads"] == "1"
     assert len({os.getpid(), results["talk"]["process"], results["more"]["process"]}) == 3
@@ -165,11 +165,11 @@ SCRIPT = """
 import signal, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from test_tasks import Backend, Task, pause, run_tasks
+from test_tasks import Workers, Task, pause, run_tasks
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tasks = [Task(name, pause, {{"seconds": 60}}) for name in "ab"]
-    run_tasks(tasks, Path({folder!r}), print, Backend(workers=2))
+    run_tasks(tasks, Path({folder!r}), print, Workers(2))
 """
 
 

@@ -62,7 +62,7 @@ def model(
         for table in (network.embedding, network.spelling and network.spelling.embedding):
             if table is not None:
                 table.weight[0] = 0.0
-    built = NetworkModel(network, tokenizer, chosen.reads, "cpu")
+    built = NetworkModel(network, tokenizer, chosen.max_length, "cpu")
     if double:
         network.double()
         built._fast = None  # it holds weights in single precision

@@ -70,7 +70,7 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
         if network.embedding is not None:
             network.embedding.weight.mul_(10)  # so that differences between words are seen
     tokenizer = build_tokenizer(design.parts, chosen, vocabulary, alphabet)
-    return NetworkModel(network, tokenizer, chosen.reads, "cpu")
+    return NetworkModel(network, tokenizer, chosen.max_length, "cpu")
 
 
 def random_bilm(letters: int, **changed: Any) -> Any:

@@ -94,7 +94,7 @@ def test_the_cnn_reads_a_short_text_as_if_padded() -> None:
 def test_words_are_forgotten_in_training_only() -> None:
     tested = model("LSTM-W-Random-1", dropout=0.0)
     network = tested.network
-    network.forget = 1.0
+    network.word_dropout = 1.0
     plain, unknown = (
         make_batch(tested.encode([Text.of(text)]), tested.tokenizer, "cpu")
         for text in ("a b c", "x y z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from brittle.proposals.choice import (
     choose_entities,
     choose_proposal,
 )
-from brittle.proposals.entities import Entities
 from brittle.text import Text
+
+if TYPE_CHECKING:
+    from brittle.proposals.entities import Entities
 
 FIRST_CANDIDATES = 2
 """Under a budget, how many candidates of a word are tried before the next word has its turn."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Tag, Try, Unfit
 from brittle.moves import EditRequest, EditSpace
 from brittle.proposals import ContextProposal, Proposal
-from brittle.proposals.entities import Entities
 from brittle.text import Text
+
+if TYPE_CHECKING:
+    from brittle.proposals.entities import Entities
 
 Substitutes = Sequence[tuple[str, ...]]
 """The words that may replace the word at each position."""

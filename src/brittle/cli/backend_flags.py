@@ -1,36 +1,35 @@
-"""The flags that say where tasks run, and how many at a time."""
+"""The flags that say where tasks run, and how many at a time: the fields of `Workers`."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
-from brittle.cli.command import positive
-
-if TYPE_CHECKING:
-    from brittle.workflow.backends import Backend
-
-
-TASKS = "tasks run at the same time (default: one for each core; ray: of the cluster)"
+from brittle.cli.command import add_option_flags, parsed_options
+from brittle.workflow.backends import Workers
 
 
 def add_backend_flags(
-    parser: argparse.ArgumentParser, *aliases: str, workers: str = TASKS, default: int | None = None
+    parser: argparse.ArgumentParser,
+    *aliases: str,
+    workers: str | None = None,
+    default: int | None = None,
 ) -> None:
-    """Add the flags of a command whose work can be divided; `aliases` are those of --workers."""
+    """Add the flags of a command whose work can be divided.
+
+    `aliases` are those of --workers, `workers` is its help where it counts no tasks.
+    """
+    count: dict[str, Any] = {"default": default} | ({"help": workers} if workers else {})
     add = parser.add_argument_group("where it runs").add_argument
-    flags = ("--workers", *aliases)
-    add(*flags, type=positive, dest="workers", metavar="N", default=default, help=workers)
-    backend = "processes of this machine, or a Ray cluster (default: local)"
-    add("--backend", choices=("local", "ray"), default="local", help=backend)
-    address = "ray: HOST:PORT of a cluster, or auto (default: a local one is started)"
-    add("--address", metavar="HOST:PORT", help=address)
+    add_option_flags(add, Workers, aliases={"count": aliases}, count=count)
 
 
-def backend_of(args: argparse.Namespace) -> Backend:
-    """Return where the flags say that tasks run."""
-    from brittle.workflow.backends import Backend
+def backend_of(args: argparse.Namespace) -> Workers:
+    """Return where the flags say that tasks run; on this machine one for each core, if not said."""
     from brittle.zoo.device import cores
 
-    is_local = args.backend == "local"
-    return Backend(args.backend, args.workers or (cores() if is_local else None), args.address)
+    workers = parsed_options(args, Workers)
+    if workers.count is None and workers.is_local:
+        return replace(workers, count=cores())
+    return workers

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from brittle.values import flags_of
+
+if TYPE_CHECKING:
+    from brittle.data.dataset import Dataset
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,9 +43,64 @@ class Command:
 def add_target_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how to open and ask a target."""
     from brittle.targets.options import TargetOptions
-    from brittle.values import add_flags
 
-    add_flags(parser.add_argument_group("target").add_argument, TargetOptions)
+    add_option_flags(parser.add_argument_group("target").add_argument, TargetOptions)
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"got {text}; expected a number of at least 1")
+    return number
+
+
+DATA_FLAGS: Mapping[str, Mapping[str, Any]] = {
+    "data": {"metavar": "DATA", "required": True, "help": "mr, imdb, bbc, a file, or hf:NAME"},
+    "split": {"help": "train, dev or test (default: test)"},
+    "text": {
+        "metavar": "COLUMN[,COLUMN]",
+        "help": "the text column; several are several fields",
+    },
+    "label": {"metavar": "COLUMN", "help": "the label column; '' for unlabelled data"},
+    "locked": {
+        "metavar": "FIELD[,FIELD]",
+        "default": "",
+        "help": "fields that are never edited",
+    },
+    "limit": {
+        "type": positive,
+        "metavar": "N",
+        "help": "the first N examples of a random order (default: all)",
+    },
+    "seed": {"type": int, "default": 0, "help": "the seed of that order (default: 0)"},
+}
+"""The flags that say which data is read, and how much of it."""
+
+
+def add_data_flags(
+    parser: argparse.ArgumentParser, *names: str, group: str | None = "data", **changed: Any
+) -> Callable[..., Any]:
+    """Add the flags that say which data is read; with `names`, these alone.
+
+    `changed` has, by flag, the help or the arguments of `add_argument` that differ in a command.
+    Return what adds further flags to the group.
+    """
+    add = (parser.add_argument_group(group) if group else parser).add_argument
+    for name in names or DATA_FLAGS:
+        other = changed.get(name, {})
+        about = {"help": other} if isinstance(other, str) else other
+        add(f"--{name}", **{**DATA_FLAGS[name], **about})
+    return add
+
+
+def load_data(args: argparse.Namespace) -> Dataset:
+    """Load the data that the flags name."""
+    from brittle import data
+
+    return data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
 
 
 def add_goal_flag(add: Callable[..., object]) -> None:
@@ -53,9 +117,38 @@ def add_output_flags(parser: argparse.ArgumentParser) -> None:
     add("--quiet", action="store_true", help="print no progress and no tables")
 
 
-def positive(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"got {text}; expected a number of at least 1")
-    return number
+def add_option_flags(
+    add: Callable[..., Any],
+    options: type,
+    *names: str,
+    aliases: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **changed: Any,
+) -> None:
+    """Add the flags of an options value by the method `add_argument` of a parser or a group.
+
+    With `names`, those of these fields alone. `aliases` are further flags of a field, and `changed`
+    has, by field, the arguments of `add_argument` that differ in a command.
+    """
+    hints = get_type_hints(options)
+    defaults = {field.name: field.default for field in fields(options)}
+    for name, flag in flags_of(options).items():
+        if names and name not in names:
+            continue
+        default, dest = defaults[name], flag.name or name
+        about: dict[str, Any] = {"help": flag.help, "default": default, "dest": dest}
+        if default is False:
+            about["action"] = "store_true"
+        elif isinstance(default, tuple):
+            about |= {"default": [], "action": "append", "metavar": flag.metavar}
+        else:
+            kinds = [kind for kind in (float, int) if kind in (hints[name], *get_args(hints[name]))]
+            parse = positive if flag.is_positive else [*kinds, str][0]
+            about |= {"choices": flag.choices, "metavar": flag.metavar, "type": parse}
+        written = (f"--{dest.replace('_', '-')}", *aliases.get(name, ()))
+        add(*written, **about | changed.get(name, {}))
+
+
+def parsed_options(args: argparse.Namespace, options: type[T]) -> T:
+    """Build an options value from parsed flags; fields without a flag here are not set."""
+    dests = {name: flag.name or name for name, flag in flags_of(options).items()}
+    return options(**{n: getattr(args, dest) for n, dest in dests.items() if hasattr(args, dest)})

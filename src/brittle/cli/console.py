@@ -22,9 +22,9 @@ from brittle.statuses import ATTACKED
 from brittle.visible import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from brittle.reports.table import Table
     from brittle.runs.runner import RunProgress
     from brittle.training import TrainingProgress
 
@@ -32,7 +32,6 @@ SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_LIVE_LINES = 0.2
 CLEAR_LINE = "\r\x1b[K"
 _MORE_CONTROLS = re.compile("[\x7f-\x9f]")
-GAP = 2  # columns between two cells of a table
 
 
 def show(block: RenderableType) -> None:
@@ -82,64 +81,11 @@ def print_text(text: str) -> None:
     print(visible(text) if results().isatty() else text, end="", file=results())
 
 
-def table(rows: Sequence[Mapping[str, Any]], indent: int = 0) -> Table | Group:
-    """Build a table with the keys of the first row as its head, to be shown with an indent.
+def table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Build a table with the keys of the first row as its head; names in it can be copied."""
+    from brittle.reports.table import Table
 
-    Lines break between words only, so that names can be copied. Where the terminal is too narrow
-    for that, a row is its first cell on a line, and the others below it.
-    """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = [[name, *(str(row[name]) for row in rows)] for name in rows[0]]
-    widths = column_widths(columns, Console().width - indent - GAP * (len(columns) - 1))
-    if widths is None:
-        return _stacked(rows)
-    grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
-    for name, width in zip(rows[0], widths):
-        grid.add_column(name, overflow="fold", width=width)
-    for row in rows:
-        grid.add_row(*(Text(str(value)) for value in row.values()))
-    return grid
-
-
-def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Divide the room between columns so that no word is broken; None if it does not suffice.
-
-    Every column gets its longest word; what is left goes evenly to those that need more.
-
-    >>> column_widths([["a name", "x"], ["some words to read"]], 14)
-    [6, 8]
-    >>> column_widths([["a-long-name"], ["another"]], 14) is None
-    True
-    """
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(w) for cell in cells for w in [*cell.split(), ""]) for cells in columns]
-    wanted = [max(map(cell_len, cells)) for cells in columns]
-    left = room - sum(widths)
-    while left > 0 and widths != wanted:
-        for n, width in enumerate(widths):
-            if width < wanted[n] and left > 0:
-                widths[n], left = width + 1, left - 1
-    return None if left < 0 else widths
-
-
-def _stacked(rows: Sequence[Mapping[str, Any]]) -> Group:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    parts: list[Any] = []
-    for row in rows:
-        (_, first), *others = row.items()
-        below = ", ".join(f"{name}: {value}" for name, value in others if str(value))
-        parts += [
-            Text(str(first), no_wrap=True, overflow="ignore"),
-            Padding(Text(below, style="dim", overflow="fold"), (0, 0, 0, 2)),
-        ]
-    return Group(*parts)
+    return Table.of(rows, keeps_words=True)
 
 
 def tell(message: str) -> None:

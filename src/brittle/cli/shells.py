@@ -4,6 +4,9 @@ Each is a few lines that hand over what stands before the cursor; what is offere
 `completion.py`. The name of a run can be anything that a file may be called, such as `$(reboot)`.
 So candidates are parted by NUL, are never expanded by a script, and reach the line as one word:
 zsh and fish quote what they insert, for bash it is done here.
+
+argcomplete is not used: it parts candidates by a vertical tab, lets bash expand what it has read,
+and writes a line break in a name as a backslash before it, which a shell takes away.
 """
 
 from __future__ import annotations

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from brittle.constraints.keeping import STRICT, Keep, keep, strict
+from brittle.constraints.keeping import STRICT, Constraint, constraints_of, strict
 from brittle.constraints.measures import MEASURES, Fluent, Measure, Similar, compare
 
 __all__ = [
     "MEASURES",
     "STRICT",
+    "Constraint",
     "Fluent",
-    "Keep",
     "Measure",
     "Similar",
     "compare",
-    "keep",
+    "constraints_of",
     "strict",
 ]

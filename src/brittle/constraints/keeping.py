@@ -9,7 +9,7 @@ from brittle.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Keep:
+class Constraint:
     """A constraint: a text whose measure lies below `least` is no adversary."""
 
     measure: Measure
@@ -20,14 +20,16 @@ class Keep:
         return value is not None and value >= self.least
 
 
-STRICT = (Keep(Fluent(), 0.05), Keep(Similar(), 0.85))
+STRICT = (Constraint(Fluent(), 0.05), Constraint(Similar(), 0.85))
 """The constraints of the preset `strict`, beside careful candidates; the cheaper is asked first."""
 
 
-def keep(meaning: float | None = None, fluent: float | None = None) -> tuple[Keep, ...]:
+def constraints_of(
+    meaning: float | None = None, fluent: float | None = None
+) -> tuple[Constraint, ...]:
     """Build the constraints that a user asks for.
 
-    >>> [(k.measure.name, k.least) for k in keep(meaning=0.9)]
+    >>> [(k.measure.name, k.least) for k in constraints_of(meaning=0.9)]
     [('similarity', 0.9)]
     """
     chosen = []
@@ -42,11 +44,11 @@ def keep(meaning: float | None = None, fluent: float | None = None) -> tuple[Kee
                 f"Got {flag} {least!r}; expected a number above 0, at most 1, such as {example}: "
                 f"the least {measure.name} with the original."
             )
-        chosen.append(Keep(measure, float(least)))
+        chosen.append(Constraint(measure, float(least)))
     return tuple(chosen)
 
 
-def strict(own: tuple[Keep, ...]) -> tuple[Keep, ...]:
+def strict(own: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
     """Return the constraints of the preset `strict`, those that a user asks for in their place."""
     named = {constraint.measure.name: constraint for constraint in own}
     return tuple(named.get(constraint.measure.name, constraint) for constraint in STRICT)

@@ -19,7 +19,7 @@ from brittle.asks import ANSWER
 from brittle.engine.cache import Cache, cache_keys
 from brittle.engine.desks import BatchCost, Desk, Digest, Failures, compute_batch, full_keys
 from brittle.engine.pace import BatchSize, cut_batches
-from brittle.engine.workers import Workers
+from brittle.engine.workers import JobThreads
 from brittle.errors import Interrupted, LimitReached
 
 KEYS_AT_ONCE = 256  # that are looked up in the journal
@@ -91,7 +91,7 @@ class Broker:
         # A desk's own size is the most that it takes well; the user can ask for less.
         sizes = {q: [n for n in (desk.batch, self.batch) if n] for q, desk in self.desks.items()}
         self._sizes = {q: BatchSize(min(own, default=None)) for q, own in sizes.items()}
-        self._workers: dict[str, Workers] = {}
+        self._workers: dict[str, JobThreads] = {}
 
     @property
     def left(self) -> int | None:
@@ -177,7 +177,7 @@ class Broker:
                 yield batch, *self._noted(question, batch, items, *computed)
             return
         if question not in self._workers:
-            self._workers[question] = Workers(desk.parallel)
+            self._workers[question] = JobThreads(desk.parallel)
         workers = self._workers[question]
         waiting, under_way = list(reversed(batches)), 0
         halt: Exception | None = None

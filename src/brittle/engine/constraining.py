@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from brittle.asks import Answer
-from brittle.constraints import Keep, compare
+from brittle.constraints import Constraint, compare
 from brittle.engine.broker import Broker
 from brittle.engine.rounds import RoundAsks
 
 
 def hold_to(
-    constraints: Sequence[Keep], broker: Broker, asked: RoundAsks, judged: Answer
+    constraints: Sequence[Constraint], broker: Broker, asked: RoundAsks, judged: Answer
 ) -> Answer:
     """Take the win from candidates of a round that break a constraint, and mark them as refused.
 

@@ -25,7 +25,7 @@ from brittle.asks import (
     leaves,
     uses_budget,
 )
-from brittle.constraints import Keep
+from brittle.constraints import Constraint
 from brittle.engine.broker import Broker
 from brittle.engine.constraining import hold_to
 from brittle.engine.garbage import former_objects_frozen
@@ -62,7 +62,7 @@ class Engine:
     admit: int = 32
     patience: int = 25
     longest: int | None = 5000
-    constraints: Sequence[Keep] = ()
+    constraints: Sequence[Constraint] = ()
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""

@@ -15,7 +15,7 @@ from brittle.errors import TargetDown
 T = TypeVar("T")
 
 
-class Workers:
+class JobThreads:
     """A few daemon threads that run jobs."""
 
     def __init__(self, count: int) -> None:
@@ -58,7 +58,7 @@ class Workers:
 
 def within(seconds: float | None, call: Callable[[], T]) -> T:
     """Return the value of a call; a call that hangs raises TargetDown."""
-    workers = Workers(1)
+    workers = JobThreads(1)
     workers.send(None, call)
     workers.close()
     _, value, error = workers.next(seconds)

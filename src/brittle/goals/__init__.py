@@ -1,22 +1,29 @@
 """Goals: what counts as adversarial, apart from the search for it. What a win is stands here."""
 
-from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
-from brittle.goals.classes import (
-    OF_THE_CLASS_AIMED_AT,
-    Confident,
-    Targeted,
-    Untargeted,
-    is_class_goal,
-    is_reached,
-    needs_other_class,
-)
-from brittle.goals.combined import AllOf, AnyOf, Not
-from brittle.goals.drawn import DrawnKeyword
-from brittle.goals.dropped import Dropped
-from brittle.goals.functions import FunctionGoal
-from brittle.goals.measured import Measured
-from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
-from brittle.goals.texts import Changed, Copied, Keyword, LengthRatio, Lost
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brittle.named import lazily
+
+if TYPE_CHECKING:
+    from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
+    from brittle.goals.classes import (
+        OF_THE_CLASS_AIMED_AT,
+        Confident,
+        Targeted,
+        Untargeted,
+        is_class_goal,
+        is_reached,
+        needs_other_class,
+    )
+    from brittle.goals.combined import AllOf, AnyOf, Not
+    from brittle.goals.drawn import DrawnKeyword
+    from brittle.goals.dropped import Dropped
+    from brittle.goals.functions import FunctionGoal
+    from brittle.goals.measured import Measured
+    from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
+    from brittle.goals.texts import Changed, Copied, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
@@ -48,3 +55,22 @@ __all__ = [
     "needs_other_class",
     "spec_of",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "bleu": ("BleuBelow", "bleu_signature", "corpus_bleu"),
+        "classes": (
+            *("OF_THE_CLASS_AIMED_AT", "Confident", "Targeted", "Untargeted"),
+            *("is_class_goal", "is_reached", "needs_other_class"),
+        ),
+        "combined": ("AllOf", "AnyOf", "Not"),
+        "drawn": ("DrawnKeyword",),
+        "dropped": ("Dropped",),
+        "functions": ("FunctionGoal",),
+        "measured": ("Measured",),
+        "protocol": ("Candidates", "Goal", "Losses", "Wins", "judge_one", "spec_of"),
+        "texts": ("Changed", "Copied", "Keyword", "LengthRatio", "Lost"),
+    },
+)
+"""A goal is imported when it is used: reading a run needs few of them."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import require
-from brittle.goals.bleu import bleu_signature
 from brittle.metrics.summary import Figure
 from brittle.results import Result
 from brittle.statuses import STATUSES
@@ -50,6 +49,8 @@ def bleu_figures(results: Sequence[Result]) -> BleuFigures | None:
         return None
     figures = paired_figures(*_texts(rows))
     changed = sum(map(counts_as_changed, rows))
+    from brittle.goals.bleu import bleu_signature
+
     return BleuFigures(*figures[:2], compared(rows), bleu_signature(), figures[2], changed)
 
 

@@ -8,7 +8,8 @@ Section 7); the change of a word at a layer is the L2 distance of its two vector
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from brittle.metrics.summary import Figure, mean
 
@@ -168,3 +169,13 @@ def distance_name(distance: int) -> str:
     if abs(distance) > MAX_DISTANCE:
         return f"≤ −{-distance}" if distance < 0 else f"≥ +{distance}"
     return f"{distance:+d}".replace("-", "−") if distance else "0"
+
+
+def inside_json(inside: InsideRun) -> dict[str, Any]:
+    """Return what was seen, with its means, as plain data."""
+    means = {
+        layer: {str(distance): asdict(figure) for distance, figure in figures.items()}
+        for layer, figures in change_by_distance(inside.cases, inside.layers).items()
+    }
+    figure = asdict(relative_change(inside.cases))
+    return {**asdict(inside), "relative": figure, "change_by_distance": means}

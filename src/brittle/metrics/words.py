@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from brittle.edits import Edit
-from brittle.english.tags import tag_words
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result
 from brittle.text import split, words_of
@@ -92,13 +91,13 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
 
 
 def parts_that_break(
-    results: Sequence[Result], tagger: Tagger = tag_words, max_words: int = MOST_TAGGED
+    results: Sequence[Result], tagger: Tagger | None = None, max_words: int = MOST_TAGGED
 ) -> list[PartOfSpeech]:
     """Count for every part of speech how many of its words in broken cases were changed.
 
-    Words are tagged in their texts, by `tagger(words, gaps around them)`. No text is tagged after
-    the first `max_words` words, so that a report on long texts does not take minutes; the counts
-    cover only the tagged words.
+    Words are tagged in their texts, by `tagger(words, gaps around them)`, else by ours. No text is
+    tagged after the first `max_words` words, so that a report on long texts does not take minutes;
+    the counts cover only the tagged words.
 
     >>> from brittle.metrics.samples import sample_results
     >>> tags = {"funny": "JJ", "plot": "NN", "dull": "JJ", "film": "NN"}
@@ -110,6 +109,9 @@ def parts_that_break(
     adjective 3 3
     other 0 8
     """
+    from brittle.english.tags import tag_words
+
+    tag = tagger or tag_words
     changed: Counter[str] = Counter()
     total: Counter[str] = Counter()
     tagged = 0
@@ -125,8 +127,8 @@ def parts_that_break(
             words, gaps = split(raw)
             tagged += len(words)
             touched = _touched(words, gaps, edits.get(name, ()))
-            for tag, is_changed in zip(tagger(words, gaps) if words else (), touched):
-                part = part_of(tag)
+            for penn_tag, is_changed in zip(tag(words, gaps) if words else (), touched):
+                part = part_of(penn_tag)
                 total[part] += 1
                 changed[part] += is_changed
     return [PartOfSpeech(name, changed[name], total[name]) for name in PART_NAMES if total[name]]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from brittle.proposals.careful import Careful
-from brittle.proposals.neighbours import Neighbours
-from brittle.proposals.synonyms import SubstituteTable, Synonyms
+from brittle.named import lazily
 from brittle.text import Text
+
+if TYPE_CHECKING:
+    from brittle.proposals.careful import Careful
+    from brittle.proposals.neighbours import Neighbours
+    from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 __all__ = ["Careful", "ContextProposal", "Neighbours", "Proposal", "SubstituteTable", "Synonyms"]
 
@@ -41,3 +44,14 @@ class ContextProposal(Proposal, Protocol):
     def fits(self, position: int, tags: Sequence[str], edited_tags: Sequence[str]) -> bool:
         """Tell whether a candidate at a position stays, by the tags before and after the swap."""
         ...
+
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "careful": ("Careful",),
+        "neighbours": ("Neighbours",),
+        "synonyms": ("SubstituteTable", "Synonyms"),
+    },
+)
+"""Those with large tables are imported when they are used."""

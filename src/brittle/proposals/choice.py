@@ -6,19 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from brittle.data.columns import Columns
-from brittle.english.stop_words import STOP_WORDS
 from brittle.errors import UsageError, unknown
 from brittle.levels import REWRITE
 from brittle.proposals import Proposal
-from brittle.proposals.careful import LOOSE_MIN_SCORE, Careful
-from brittle.proposals.entities import Entities, learn_entities
-from brittle.proposals.key_typos import KeyTypos
-from brittle.proposals.neighbours import Neighbours
-from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
-from brittle.proposals.synonyms import SubstituteTable, Synonyms
+
+if TYPE_CHECKING:
+    # Where candidates come from is imported when it is chosen: a stored run needs the settings.
+    from brittle.data.columns import Columns
+    from brittle.proposals.entities import Entities
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
 PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = PRESETS = (
@@ -105,21 +102,41 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
         raise UsageError("--learn-from names the data of --spare; say how many words to spare.")
     if senses is not None and (table or neighbours) is not None:
         raise UsageError("--senses chooses among WordNet's synonyms; name no other candidates.")
-    proposal: Proposal
+    return _spared(_source(settings, table), settings, columns)
+
+
+def _source(settings: CandidateSettings, table: str | None) -> Proposal:
+    """Return where candidates come from, before any word is spared."""
+    from brittle.proposals.key_typos import KeyTypos
+    from brittle.proposals.neighbours import Neighbours
+    from brittle.proposals.synonyms import SubstituteTable
+
     if table is not None:
-        proposal = SubstituteTable.load(table)
-    elif candidates == TYPO:
-        proposal = KeyTypos()
-    elif neighbours is not None:
-        proposal = Neighbours(neighbours, k=k, within=within)
-    else:
-        proposal = _synonyms(
-            candidates or PAPER, _sense_count(senses), senses, settings.inflect, wordnet
-        )
-    frequent = learn_frequent_words(learn_from, spare, columns) if spare else frozenset()
+        return SubstituteTable.load(table)
+    if settings.candidates == TYPO:
+        return KeyTypos()
+    if settings.neighbours is not None:
+        return Neighbours(settings.neighbours, k=settings.k, within=settings.within)
+    senses, preset = settings.senses, settings.candidates or PAPER
+    return _synonyms(preset, _sense_count(senses), senses, settings.inflect, settings.wordnet)
+
+
+def _spared(proposal: Proposal, settings: CandidateSettings, columns: Columns | None) -> Proposal:
+    """Return a proposal that has no candidates for the words to spare."""
+    from brittle.english.stop_words import STOP_WORDS
+    from brittle.proposals.careful import Careful
+    from brittle.proposals.sparing import (
+        SparingFrequentWords,
+        SparingStopWords,
+        learn_frequent_words,
+    )
+
+    frequent: frozenset[str] = frozenset()
+    if settings.spare:
+        frequent = learn_frequent_words(settings.learn_from, settings.spare, columns)
     if isinstance(proposal, Careful):
         return replace(proposal, spared=frequent if settings.stop_words else frequent | STOP_WORDS)
-    if spare:
+    if settings.spare:
         proposal = SparingFrequentWords(proposal, frequent)
     return proposal if settings.stop_words else SparingStopWords(proposal)
 
@@ -127,6 +144,9 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
 def _synonyms(
     preset: str, count: int | None, senses: str | None, inflect: bool, folder: str | None
 ) -> Proposal:
+    from brittle.proposals.careful import LOOSE_MIN_SCORE, Careful
+    from brittle.proposals.synonyms import Synonyms
+
     if preset == LOOSE:
         return Careful(folder=folder, senses=count, min_score=LOOSE_MIN_SCORE)
     if preset not in (PAPER, ANY):
@@ -162,6 +182,8 @@ def choose_entities(
             flag = "--learn-from" if table is None else "--entity-table"
             raise UsageError(f"{flag} says where --entities come from; add --entities.")
         return None
+    from brittle.proposals.entities import Entities, learn_entities
+
     if not labels:
         raise UsageError(
             "Got --entities for a target without labels: it answers texts, and entities are chosen "

@@ -3,9 +3,10 @@
 A text must have the same scores and gains in every batch, to the last bit: searches compare them,
 and the batch size is found by timing. Two things break this in single precision. For few rows,
 matrix products are computed by other routines, which sum in another order; with MKL on AVX-512 all
-of 16 rows or more are computed alike. And a vectorised function treats the rest of an array, what
-does not fill a vector, apart; 16 rows of an even number of columns leave no rest. This file needs
-torch.
+of 16 rows or more are computed alike. A row of 50 numbers begins at another alignment than the row
+before it, and may be summed in another order; with zeros up to a multiple of 4 all rows begin
+alike. And torch computes the sigmoid of the rest of an array, what does not fill its vectors, by
+another routine. This file needs torch.
 """
 
 from __future__ import annotations
@@ -14,17 +15,46 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 from torch.overrides import TorchFunctionMode
 
 ROWS = 16
+COLUMNS = 4
 
 
 def whole_rows(x: Tensor) -> Tensor:
     """Add rows of zeros up to a multiple of `ROWS`."""
     lacking = -len(x) % ROWS
     return pad(x, (0, 0, 0, lacking)) if lacking else x
+
+
+def whole_columns(x: Tensor) -> Tensor:
+    """Add columns of zeros up to a multiple of `COLUMNS`: to rows, and to what they multiply."""
+    lacking = -x.shape[-1] % COLUMNS
+    return pad(x, (0, lacking)) if lacking else x
+
+
+class WholeLinear(nn.Linear):
+    """A linear layer whose result for a row does not depend on where the row stands."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return linear(whole_columns(input), whole_columns(self.weight), self.bias)
+
+
+def whole_sigmoid_(x: Tensor, vector: int = 32) -> Tensor:
+    """Compute the sigmoid of a contiguous array in place, all of it by one routine.
+
+    Torch computes `vector` numbers at once. (It is an argument for TorchScript, which reads no
+    globals.)
+    """
+    rest = x.numel() % vector
+    if rest == 0:
+        return x.sigmoid_()
+    flat = x.view(-1)
+    flat[:-rest].sigmoid_()
+    flat[-rest:] = pad(flat[-rest:], (0, vector - rest)).sigmoid_()[:rest]
+    return x
 
 
 class WholeRows(TorchFunctionMode):

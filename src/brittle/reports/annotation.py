@@ -12,9 +12,8 @@ from typing import Any
 from brittle.edits import diff_strings
 from brittle.formatting import plural
 from brittle.reports.embedded_rows import embedded_json
-from brittle.reports.escaping import escape
 from brittle.reports.excerpts import split_at_edits
-from brittle.reports.page import asset, page, style_sheet
+from brittle.reports.page import asset, joined_script, render_page
 from brittle.reports.pictures import embedded_picture
 from brittle.validity.answers import FORMAT, LAYOUT
 from brittle.validity.questionnaire import CANNOT_TELL, WORDS, Question, Questionnaire
@@ -45,21 +44,19 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
             for number in sample.orders[person - 1]
         ],
     }
-    style = style_sheet() + asset("annotation.css")
-    body = asset("annotation.html").format(
-        heading=escape(f"{plural(len(items), (thing, thing + 's'))} to {words['read']}"),
-        who=escape(f"Page {person} of {len(sample.orders)}, sample {sample.id}"),
-        stages=STAGES.format(**words)
-        if len({q.shows for q in questionnaire.questions}) > 1
-        else "",
-        guidelines="".join(
-            f"<li>{escape(line.format(**words))}</li>" for line in questionnaire.guidelines
-        ),
+    has_stages = len({question.shows for question in questionnaire.questions}) > 1
+    return render_page(
+        "annotation.html.jinja",
+        f"To read, page {person}",
+        style=asset("annotation.css"),
+        script=joined_script("elements", *SCRIPT),
+        data=embedded_json(data),
+        has_pictures=sample.has_pictures,
+        heading=f"{plural(len(items), (thing, thing + 's'))} to {words['read']}",
+        who=f"Page {person} of {len(sample.orders)}, sample {sample.id}",
+        stages=STAGES.format(**words) if has_stages else "",
+        guidelines=[line.format(**words) for line in questionnaire.guidelines],
     )
-    parts = "\n".join(asset(f"script/{name}.js") for name in ("elements", *SCRIPT))
-    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
-    title = f"To read, page {person}"
-    return page(title, body, style, script, embedded_json(data), sample.has_pictures)
 
 
 def _question(question: Question, sample: Sample, words: Mapping[str, str]) -> Mapping[str, Any]:

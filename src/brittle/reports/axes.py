@@ -121,6 +121,13 @@ def band_path(area: PlotArea, levels: Sequence[Level], of: int) -> str:
     return f"M{upper[1:]}{lower}Z"
 
 
+def level_path(area: PlotArea, levels: Sequence[Level], of: int) -> str:
+    """Return the path along the level parts of a curve, which falls or rises between them."""
+    heights = [area.y_at(count / of if of else 0) for _, _, count in levels]
+    steps = "".join(f"V{y:.1f}H{area.x_at(end):.1f}" for (_, end, _), y in zip(levels, heights))
+    return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
+
+
 def tone(series: int, count: int) -> str:
     """Return the class that colours a series; the only series has the page's own colour."""
     return f" tone-{series % TONES}" if count > 1 else ""

@@ -11,7 +11,6 @@ from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung, ladder
 from brittle.metrics.proved import robust_to_words
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.escaping import visible
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -36,9 +35,11 @@ from brittle.reports.summary_lines import (
     format_statuses,
     summary_lines,
 )
+from brittle.reports.table import Cell, Column, Table, in_markdown
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
 from brittle.validity.readings import Reading
+from brittle.visible import visible
 
 LADDER_HEADS = (
     *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),
@@ -56,23 +57,26 @@ def card(run: StoredRun) -> str:
     """Write the card as Markdown, with the metadata of a model card before it."""
     results, figures = summarize(run)
     lines = summary_lines(figures, run.manifest, results)
-    facts = trust_facts(run, results, figures)
+    facts = [
+        (fact.name, fact.value or Cell("missing", strong=True))
+        for fact in trust_facts(run, results, figures)
+    ]
     climbed = ladder(results)
     proved = robust_lines(results) if climbed is None else []
     parts = [
         "---\n" + "\n".join(_metadata(run, results, figures)) + "\n---",
-        f"# Robustness of {_inline(run.manifest.get('target'))}",
-        f"{_inline(describe_run(run.manifest))}. Run `{_inline(run.name)}`.",
+        f"# Robustness of {in_markdown(run.manifest.get('target'))}",
+        f"{in_markdown(describe_run(run.manifest))}. Run `{_in_code(run.name)}`.",
         *(() if climbed is None else _ladder(climbed, run_readings(run, results))),
         _table(
             ("figure", "value", "95% interval", "over"),
             [(line.name, line.value, line.interval, line.over) for line in lines],
         ),
-        f"How the cases ended: {_inline(format_statuses(figures))}.",
-        *(f"{_inline(line)}." for line in proved),
+        f"How the cases ended: {in_markdown(format_statuses(figures))}.",
+        *(f"{in_markdown(line)}." for line in proved),
         "## What the figures rest on",
-        _table(("fact", "value"), [(f.name, f.value or "**missing**") for f in facts]),
-        *(f"> {_inline(note)}" for note in notes(figures, run.manifest, results)),
+        _table(("fact", "value"), facts),
+        *(f"> {in_markdown(note)}" for note in notes(figures, run.manifest, results)),
         "## What the figures do not say",
         NOT_SAID,
     ]
@@ -81,7 +85,7 @@ def card(run: StoredRun) -> str:
 
 def _ladder(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[str]:
     """Yield the ladder: the finding, a table from gentle to rough, who read, and the estimate."""
-    yield f"**{_inline(verdict(climbed))}**"
+    yield f"**{in_markdown(verdict(climbed))}**"
     before = climbed.before
     right = f"{number(before.count)} of {number(before.of)} right"
     rows: list[tuple[str, ...]] = [
@@ -90,14 +94,14 @@ def _ladder(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[str]:
     rows += [_rung(rung, climbed, read.get(rung.level)) for rung in climbed.rungs]
     yield _table(LADDER_HEADS, rows)
     lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
-    yield "\n".join(f"- {_inline(line)}." for line in lines if line)
+    yield "\n".join(f"- {in_markdown(line)}." for line in lines if line)
     estimate = valid_estimate(climbed, read)
     if estimate.value is not None:
         value, interval = estimate_text(estimate)
         cases = plural(estimate.of, estimate.over)
         yield f"Validly broken, estimate: **{value}** ({interval}) of {cases}."
     sentences = [how_estimated(climbed, read), proved_sentence(climbed)]
-    yield from (_inline(sentence) for sentence in sentences if sentence is not None)
+    yield from (in_markdown(sentence) for sentence in sentences if sentence is not None)
 
 
 def _rung(rung: Rung, climbed: Ladder, reading: Reading | None) -> tuple[str, ...]:
@@ -166,15 +170,13 @@ def _measured(
             yield "unbroken_by_swaps", f"the same, and cases not decided, {swaps}", bounds.unbroken
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(_inline, cells))} |" for cells in lines)
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    return Table([Column(name) for name in head], rows).markdown()
 
 
-def _inline(value: Any) -> str:
-    """Write text that neither ends a line or a cell, nor becomes markup."""
-    text = " ".join(visible(str(value)).split())
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+def _in_code(text: str) -> str:
+    """Write text that does not end the code that it stands in."""
+    return " ".join(visible(text).split()).replace("`", "'").replace("<", "&lt;")
 
 
 def _quoted(value: Any) -> str:

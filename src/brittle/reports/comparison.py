@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from brittle.formatting import NO_VALUE, number, percent
+from brittle.formatting import number, percent
 from brittle.metrics.grid import Grid
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.escaping import visible
 from brittle.reports.grids import grid_notes, grid_of, grid_row
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
@@ -25,8 +24,10 @@ from brittle.reports.summary_lines import (
     format_interval,
     thousandths,
 )
+from brittle.reports.table import Cell, Column, Table
 from brittle.reports.terminal import note_block
 from brittle.results import Result
+from brittle.visible import visible
 
 
 def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> RenderableType:
@@ -56,27 +57,23 @@ def _side_by_side(
     changed = "words" if are_texts else "largest change"
     what = "BLEU " if all(answers_texts(run.manifest) for run in runs) else ""
     headings = (f"{what}before", f"{what}under attack", "success", "queries", changed)
-    table = _table("run", *headings)
+    table = []
     for run, s, results in zip(runs, summaries, rows):
-        about = visible(describe_run(run.manifest))
-        name = Text.assemble((visible(run.name), "bold"), "\n", (about, "dim"))
+        name = Cell(run.name, small=(describe_run(run.manifest),), strong=True)
         cost = _cell(s.words, number) if are_texts else _cell(s.measures["linf"], thousandths)
         cells = (_cell(s.success, percent), _cell(s.queries, number), cost)
-        table.add_row(name, *_before_and_after(s, run, results), *cells)
-    return table
+        table.append([name, *_before_and_after(s, run, results), *cells])
+    return Table(_columns("run", *headings), table)
 
 
-def _before_and_after(
-    figures: Summary, run: StoredRun, results: Sequence[Result]
-) -> list[Text | str]:
+def _before_and_after(figures: Summary, run: StoredRun, results: Sequence[Result]) -> list[Cell]:
     """Write accuracy or, of a translator, BLEU; without sacrebleu there is none."""
     if not answers_texts(run.manifest):
         return [_cell(figure, percent) for figure in (figures.before, figures.after)]
     lines = [
-        Text.assemble((line.value, "bold"), "\n", (line.interval, "dim"))
-        for line in bleu_lines(results)[:2]
+        Cell(line.value, small=(line.interval,), strong=True) for line in bleu_lines(results)[:2]
     ]
-    return [*lines] or [NO_VALUE, NO_VALUE]
+    return lines or [Cell(), Cell()]
 
 
 def _deciding_rule(level: float) -> Text:
@@ -90,49 +87,42 @@ def _deciding_rule(level: float) -> Text:
 
 
 def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]], level: float) -> Table:
-    table = _table("", "difference", "over", "only first", "only here", "p")
-    heading = f"paired with {visible(runs[0].name)}, case by case"
-    table.title, table.title_justify = Text(heading, style="bold"), "left"
+    table: list[Sequence[Any]] = []
     for run, later in zip(runs[1:], rows[1:]):
         pair = paired(rows[0], later, 1 - level)
-        shared = f"  {number(pair.shared)} shared"
-        table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
+        shared = f"{number(pair.shared)} shared"
+        table.append([Cell(run.name, beside=f"  {shared}", strong=True)])
         if not any(answers_texts(one.manifest) for one in (runs[0], run)):
-            table.add_row("  accuracy before", *_contrast_cells(pair.before, level))
-            table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy, level))
-        table.add_row("  attack success", *_contrast_cells(pair.success, level))
-    return table
+            table.append(["  accuracy before", *_contrast_cells(pair.before, level)])
+            table.append(["  accuracy under attack", *_contrast_cells(pair.accuracy, level)])
+        table.append(["  attack success", *_contrast_cells(pair.success, level)])
+    columns = _columns("", "difference", "over", "only first", "only here", "p")
+    return Table(columns, table, f"paired with {runs[0].name}, case by case")
 
 
 def _grid_table(grid: Grid) -> RenderableType:
-    table = _table("", "clean", *map(visible, grid.attacks))
-    for target in grid.targets:
-        cells = (
-            Text(NO_VALUE, style="dim") if figure is None else _cell(figure, percent)
-            for figure in grid_row(grid, target)
-        )
-        table.add_row(Text(visible(target)), *cells)
-    heading = Text("accuracy of every target under every attack", style="bold")
-    return Group(heading, table, *(Text(visible(n), style="yellow") for n in grid_notes(grid)))
+    rows = [
+        [target, *(Cell() if f is None else _cell(f, percent) for f in grid_row(grid, target))]
+        for target in grid.targets
+    ]
+    heading = "accuracy of every target under every attack"
+    table = Table(_columns("", "clean", *grid.attacks), rows, heading)
+    return Group(table, *(Text(visible(n), style="yellow") for n in grid_notes(grid)))
 
 
-def _table(first: str, *numbers: str) -> Table:
-    """Build a table without lines: one column of names, then columns of numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column(first, overflow="fold")
-    for name in numbers:
-        table.add_column(Text(name), justify="right", overflow="fold")
-    return table
+def _columns(first: str, *numbers: str) -> list[Column]:
+    """Return one column of names, then columns of numbers."""
+    return [Column(first, fold=True), *(Column(name, "right", fold=True) for name in numbers)]
 
 
-def _contrast_cells(contrast: Contrast, level: float) -> tuple[Text | str, ...]:
+def _contrast_cells(contrast: Contrast, level: float) -> tuple[Cell | str, ...]:
     if contrast.difference is None or contrast.low is None or contrast.high is None:
-        return (Text("no shared case", style="dim"), "0", *[NO_VALUE] * 3)
-    points = f"{100 * contrast.difference:+.1f}"
+        return (Cell("no shared case", style="dim"), "0", *[Cell()] * 3)
     interval = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
-    difference = Text.assemble((points, "bold"), " points\n", (interval, "dim"))
+    points = f"{100 * contrast.difference:+.1f}"
+    difference = Cell(points, beside=" points", small=(interval,), strong=True)
     p = "<0.001" if contrast.p < 0.001 else f"{contrast.p:.3f}"
-    decided = Text.assemble((p, "bold"), "\n", (_verdict(contrast, level), "dim"))
+    decided = Cell(p, small=(_verdict(contrast, level),), strong=True)
     return difference, *map(number, (contrast.of, contrast.only_a, contrast.only_b)), decided
 
 
@@ -143,7 +133,7 @@ def _verdict(contrast: Contrast, level: float) -> str:
     return "higher" if contrast.only_b > contrast.only_a else "lower"
 
 
-def _cell(figure: Figure, format_value: Format) -> Text:
+def _cell(figure: Figure, format_value: Format) -> Cell:
     """Write a figure above its interval."""
     interval = format_interval(figure, format_value)
-    return Text.assemble((format_value(figure.value), "bold"), "\n", (interval, "dim"))
+    return Cell(format_value(figure.value), small=(interval,), strong=True)

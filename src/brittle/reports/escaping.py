@@ -1,4 +1,4 @@
-"""Any text made safe to show inside HTML."""
+"""Any text made safe to show inside an SVG; templates escape by themselves."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ import html
 
 from brittle.visible import visible
 
-__all__ = ("escape", "isolate", "visible")
-
 
 def escape(text: object) -> str:
-    """Make any text safe inside HTML, in elements and in quoted attributes."""
+    """Make any text safe in elements and in quoted attributes."""
     return html.escape(visible(str(text)))
-
-
-def isolate(text: object) -> str:
-    """Escape a text for HTML so that its writing direction does not change the text around it."""
-    return f"<bdi>{escape(text)}</bdi>"

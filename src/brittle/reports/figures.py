@@ -1,9 +1,11 @@
-"""Figures of one run, as inline SVG: curves, the accuracy scale, bars."""
+"""Figures of one run, as inline SVG: curves and bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from brittle.formatting import number, percent, plural
 from brittle.metrics.curves import Curve
@@ -18,8 +20,11 @@ from brittle.reports.axes import (
     round_ticks,
     tick_steps,
 )
-from brittle.reports.hover import hover_zones, value_title
-from brittle.statuses import STATUSES, Status
+from brittle.reports.hover import hover_zones
+from brittle.reports.page import draw_part
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 MAX_CURVE_POINTS = 240
 
@@ -44,62 +49,15 @@ def curve_figure(curve: Curve, x_label: str, is_counted: bool = True, *, width: 
     return draw(area, description, x_ticks, PERCENT_TICKS, body)
 
 
-def scale_figure(before: Figure, after: Figure, what: str = "accuracy") -> str:
-    """Draw a share before and under attack with both intervals on one scale from 0 to 100%."""
-    if before.value is None or after.value is None:
-        return ""
-    unit = "" if what == "BLEU" else "%"
-    values = [percent(figure.value).removesuffix("%") + unit for figure in (before, after)]
-    parts = [
-        '<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
-        f'{what} {values[0]} before, {values[1]} under attack">'
-        '<path class="axis" d="M10 50H410"/>'
-    ]
-    outermost = {0.0: ("start", 0.0), 1.0: ("end", 420.0)}
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x = 10 + 400 * share
-        anchor, text_x = outermost.get(share, ("middle", x))
-        parts.append(f'<path class="axis" d="M{x:.0f} 47v6"/>')
-        tick = f"{100 * share:.0f}{unit}"
-        parts.append(f'<text x="{text_x:.0f}" y="69" text-anchor="{anchor}">{tick}</text>')
-    for figure, css, name, y in (
-        (before, "before", "before", 14),
-        (after, "after", "under attack", 34),
-    ):
-        interval = _interval(figure).replace("%", unit)
-        value = percent(figure.value).replace("%", unit)
-        parts.append(_whisker(figure, css, y, f"{what} {name}: {value} ({interval})"))
-    return "".join(parts) + "</svg>"
+@dataclass(frozen=True)
+class Bar:
+    """A share as a thin bar that fills its cell; `text` is what it says on hover."""
 
+    share: float
+    text: str = ""
 
-def bar(share: float, value: str = "") -> str:
-    """Draw a share as a thin bar that fills its cell; `value` is what it says on hover."""
-    width = f"{100 * min(max(share, 0), 1):.1f}"
-    return (
-        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" '
-        f'aria-hidden="true">{value_title(value) if value else ""}'
-        '<rect class="track" width="100" height="6"/>'
-        f'<rect class="fill" width="{width}" height="6"/></svg>'
-    )
-
-
-def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
-    """Draw how the cases ended as one stacked bar."""
-    total = sum(count for _, count in counts)
-    parts = [
-        '<svg class="statuses" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">'
-    ]
-    x = 0.0
-    for status, count in counts:
-        width = 1000 * count / total
-        visible = max(width - 2, 1)
-        parts.append(
-            f'<rect class="{STATUSES[status].css_class}" x="{x:.1f}" width="{visible:.1f}" '
-            f'height="14">'
-            f"{value_title(f'{status}: {number(count)} of {number(total)}')}</rect>"
-        )
-        x += width
-    return "".join(parts) + "</svg>"
+    def __html__(self) -> Markup:
+        return draw_part("bars.bar", self.share, self.text)
 
 
 def _thinned(curve: Curve) -> Sequence[tuple[float, int]]:
@@ -150,12 +108,3 @@ def _three_digits(value: float) -> str:
 def _interval(figure: Figure) -> str:
     low, high = percent(figure.low), percent(figure.high)
     return f"{low.removesuffix('%')}–{high}"
-
-
-def _whisker(figure: Figure, css_class: str, y: int, text: str) -> str:
-    low, high, value = (10 + 400 * (v or 0) for v in (figure.low, figure.high, figure.value))
-    return (
-        f'<g class="{css_class}">{value_title(text)}'
-        f'<path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 4}v8'
-        f'M{high:.1f} {y - 4}v8"/><circle cx="{value:.1f}" cy="{y}" r="5.5"/></g>'
-    )

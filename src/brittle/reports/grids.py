@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.formatting import NO_VALUE, percent, plural
+from brittle.formatting import percent, plural
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.summary import Figure
-from brittle.reports.escaping import visible
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval
+from brittle.reports.table import Cell, Column, Table
 
 
 def grid_of(runs: Sequence[StoredRun]) -> Grid:
@@ -33,12 +33,9 @@ def grid_of(runs: Sequence[StoredRun]) -> Grid:
 
 def grid_markdown(table: Grid) -> str:
     """Write the grid as a Markdown table, with intervals."""
-    head = ("target", "clean", *table.attacks)
-    rows = [head, ("---",) * len(head)]
-    for target in table.targets:
-        rows.append((target, *(_plain(figure) for figure in grid_row(table, target))))
-    lines = ["| " + " | ".join(map(_in_markdown, row)) + " |" for row in rows]
-    return "\n".join([*lines, "", *map(_in_markdown, grid_notes(table))]).strip() + "\n"
+    columns = [Column(name) for name in ("target", "clean", *table.attacks)]
+    rows = [[target, *map(_cell, grid_row(table, target))] for target in table.targets]
+    return Table(columns, rows, notes=grid_notes(table)).markdown().strip() + "\n"
 
 
 def grid_row(table: Grid, target: str) -> list[Figure | None]:
@@ -55,16 +52,10 @@ def grid_notes(table: Grid) -> list[str]:
     return [f"Over other examples than the rest: {uneven}. {shared}"]
 
 
-def _plain(figure: Figure | None) -> str:
+def _cell(figure: Figure | None) -> Cell:
     if figure is None or figure.value is None:
-        return NO_VALUE
-    return f"{percent(figure.value)} ({format_interval(figure, percent)})"
-
-
-def _in_markdown(cell: str) -> str:
-    """Escape what Markdown would read as a cell, a line or markup."""
-    plain = " ".join(visible(cell).split())
-    return "".join("\\" + char if char in "\\|`*_[]<>" else char for char in plain)
+        return Cell()
+    return Cell(percent(figure.value), small=(format_interval(figure, percent),))
 
 
 def _target(manifest: Mapping[str, Any], manifests: Sequence[Mapping[str, Any]]) -> str:

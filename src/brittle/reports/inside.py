@@ -7,7 +7,9 @@ vector layer by layer (Figure 4), and the relative change of the vector of the t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 from brittle.formatting import number, plural
 from brittle.metrics.inside import (
@@ -18,31 +20,29 @@ from brittle.metrics.inside import (
     distance_name,
     relative_change,
 )
-from brittle.reports.escaping import escape, isolate
-from brittle.reports.figures import bar
-from brittle.reports.word_map import Cell, cell, heat_map
+from brittle.reports.heat_map import ShadedMap, max_strength
+from brittle.reports.page import Section
 
 MAX_CASES = 3
 MAX_ROWS = 20
-WORDS = ("word", "words")
+HEADING = "Inside the target"
 
 
-def inside_section(inside: InsideRun) -> str:
+def inside_section(inside: InsideRun) -> Section:
     """Show the means over all cases that were looked at, and the clearest of the cases."""
-    shown = clearest_cases(inside.cases)[:MAX_CASES]
-    notes = "".join(f"<li>{isolate(note)}</li>" for note in inside.notes)
-    parts = [
-        "<h2>Inside the target</h2>",
-        f'<ul class="notes" aria-label="Left out">{notes}</ul>' if notes else "",
-        _means(inside),
-        *(_case(case, inside) for case in shown),
-    ]
-    return f'<section class="inside">{"".join(parts)}</section>'
+    figure = relative_change(inside.cases)
+    shown = {
+        "notes": inside.notes,
+        "relative": None if figure.value is None else figure,
+        "means": _means_map(inside) if inside.layers else None,
+        "cases": [_shown_case(case, inside) for case in clearest_cases(inside.cases)[:MAX_CASES]],
+    }
+    return Section("inside_parts.inside", shown, HEADING, "inside")
 
 
-def unreadable_section(reason: str) -> str:
+def unreadable_section(reason: str) -> Section:
     """Say why there is nothing to show."""
-    return f'<section><h2>Inside the target</h2><p class="small">{isolate(reason)}</p></section>'
+    return Section("run_parts.remark", reason, HEADING)
 
 
 def clearest_cases(cases: Sequence[InsideCase]) -> list[InsideCase]:
@@ -50,38 +50,44 @@ def clearest_cases(cases: Sequence[InsideCase]) -> list[InsideCase]:
     return sorted(cases, key=lambda case: (len(case.edited), len(case.after.words)))
 
 
-def _means(inside: InsideRun) -> str:
-    """Show the mean Re as a card, and the mean change by layer and distance as a table."""
-    figure = relative_change(inside.cases)
-    cards = ""
-    if figure.value is not None:
-        cards = (
-            '<div class="card"><h3>Relative change of the vector of the text</h3>'
-            f'<p class="value">{number(figure.value)}</p><p class="within">{number(figure.low)} – '
-            f'{number(figure.high)}</p><p class="over">‖z − z′‖ / ‖z‖, mean over '
-            f"{plural(figure.of, ('broken case', 'broken cases'))}</p></div>"
-        )
-    if not inside.layers:
-        return f'<div class="cards single">{cards}</div>'
+def _means_map(inside: InsideRun) -> ShadedMap:
+    """Draw the mean change by layer and distance from the edited word."""
     by_layer = change_by_distance(inside.cases, inside.layers)
     columns = sorted({distance for layer in by_layer.values() for distance in layer})
-    highest = max((f.value or 0 for layer in by_layer.values() for f in layer.values()), default=0)
-    rows = []
-    for layer in inside.layers:
-        cells: list[Cell] = []
-        for distance in columns:
-            mean = by_layer[layer].get(distance)
-            value = None if mean is None else mean.value
-            where = f"{layer}, distance {distance_name(distance)}"
-            cells.append(cell(value, highest, f"{where}: {_interval(mean)}"))
-        rows.append((layer, cells))
     heads = [distance_name(distance) for distance in columns]
-    figure_svg = heat_map(heads, rows, [heads.index("0")] if "0" in heads else [])
-    return (
-        f'<div class="cards single">{cards}<div class="card"><h3>Mean change of a word’s vector '
-        f'(L2) by its distance from the edited word</h3><div class="scroll">{figure_svg}</div>'
-        f'<p class="small">Rows are layers, columns positions before (−) and after (+) the edited '
-        f"word, marked. The full colour is {number(highest)}.</p></div></div>"
+    rows, hints = [], []
+    for layer in inside.layers:
+        means = [by_layer[layer].get(distance) for distance in columns]
+        rows.append((layer, [None if mean is None else mean.value for mean in means]))
+        hints.append(
+            [f"{layer}, distance {head}: {_interval(mean)}" for head, mean in zip(heads, means)]
+        )
+    marked = [heads.index("0")] if "0" in heads else []
+    return _map(rows, heads, hints, marked)
+
+
+def _map(
+    rows: Sequence[tuple[str, Sequence[float | None]]],
+    columns: Sequence[str],
+    hints: Sequence[Sequence[str]],
+    marked_columns: Sequence[int] = (),
+    marked_rows: Sequence[int] = (),
+    highest: float = 0.0,
+) -> ShadedMap:
+    """Draw a map without numbers; what screen readers say is the strongest cell of every row."""
+    strongest = []
+    for (_, values), names in zip(rows, hints):
+        known = [(value, name) for value, name in zip(values, names) if value is not None]
+        strongest += [max(known)[1]] if known else []
+    return ShadedMap(
+        rows,
+        columns,
+        hints,
+        f"Heat map; the strongest cell of every row: {'; '.join(strongest)}",
+        has_numbers=False,
+        highest=highest or max_strength(rows),
+        marked_rows=marked_rows,
+        marked_columns=marked_columns,
     )
 
 
@@ -94,29 +100,27 @@ def _interval(mean: object) -> str:
     )
 
 
-def _case(case: InsideCase, inside: InsideRun) -> str:
-    relative = "" if case.relative is None else f"Re {number(case.relative)}"
-    edits = ", ".join(f"{isolate(old)} → {isolate(new)}" for old, new in edited_words(case))
-    parts = [f"<header><span>{edits}</span><span>{relative}</span>"]
-    parts.append(f'<span class="id">{escape(case.case)}</span></header>')
-    if case.before.summary is not None and case.after.summary is not None:
-        parts.append(_summary_table(case, inside.attention))
+def _shown_case(case: InsideCase, inside: InsideRun) -> dict[str, Any]:
+    attention: list[tuple[str, ShadedMap]] = []
     if case.before.weights is not None and case.after.weights is not None:
         highest = max(
             max(map(max, text.weights or ((0.0,),))) for text in (case.before, case.after)
         )
-        maps = "".join(
-            f"<figure><figcaption>{when}</figcaption>"
-            f'<div class="scroll">{_attention_map(text, highest, marked)}</div></figure>'
+        attention = [
+            (when, _attention_map(text, highest, marked))
             for when, text, marked in (
                 ("From word (row) to word (column), before", case.before, _edited_before(case)),
                 ("After", case.after, case.edited),
             )
-        )
-        parts.append(f'<div class="pair">{maps}</div>')
-    if case.changes:
-        parts.append(_change_map(case, inside.layers))
-    return f'<div class="card case">{"".join(parts)}</div>'
+        ]
+    return {
+        "id": case.case,
+        "edits": edited_words(case),
+        "relative": case.relative,
+        "attended": _attended(case, inside.attention),
+        "attention": attention,
+        "changes": _change_map(case, inside.layers) if case.changes else None,
+    }
 
 
 def edited_words(case: InsideCase) -> list[tuple[str, str]]:
@@ -143,42 +147,39 @@ def compared_rows(case: InsideCase) -> list[tuple[int | None, int | None]]:
     return rows[:-1]
 
 
-def _summary_table(case: InsideCase, layer: str) -> str:
-    """Show what the summary position gives each word; of a long text, the words that get most."""
+@dataclass(frozen=True)
+class AttendedWord:
+    """A word before and after, "∅" where there is none, and what the summary position gives it."""
+
+    old: str
+    new: str
+    before: float | None
+    after: float | None
+
+
+def _attended(case: InsideCase, layer: str) -> dict[str, Any] | None:
+    """Return what the summary position gives each word; of a long text, those that get most."""
     before, after = case.before, case.after
-    assert before.summary is not None and after.summary is not None
-    sides = ((before, before.summary, "tone-0"), (after, after.summary, "tone-1"))
-    highest = max((*before.summary, *after.summary), default=1.0) or 1.0
+    if before.summary is None or after.summary is None:
+        return None
     positions = strongest_rows(case, MAX_ROWS)
-    rows = []
-    for both in positions:
-        words = [None if n is None else text.words[n] for n, (text, _, _) in zip(both, sides)]
-        word = isolate(words[0] or "∅")
-        if words[0] != words[1]:
-            word = f"<del>{word}</del> <ins>{isolate(words[1] or '∅')}</ins>"
-        cells = "".join(
-            '<td></td><td class="n"></td>'
-            if n is None
-            else f'<td class="{tone}">{bar(summary[n] / highest)}</td>'
-            f'<td class="n">{summary[n]:.3f}</td>'
-            for n, (_, summary, tone) in zip(both, sides)
+    rows = [
+        AttendedWord(
+            "∅" if old is None else before.words[old],
+            "∅" if new is None else after.words[new],
+            None if old is None else before.summary[old],
+            None if new is None else after.summary[new],
         )
-        rows.append(f'<tr><th scope="row">{word}</th>{cells}</tr>')
-    if before.elsewhere is not None and after.elsewhere is not None:
-        rest = "".join(
-            f'<td></td><td class="n">{text.elsewhere:.3f}</td>' for text in (before, after)
-        )
-        rows.append(f'<tr><th scope="row"><small>elsewhere</small></th>{rest}</tr>')
-    left_out = len(compared_rows(case)) - len(positions)
-    return (
-        '<div class="scroll"><table class="attended"><thead><tr><th scope="col">word</th>'
-        '<th scope="col" colspan="2">attention before</th>'
-        '<th scope="col" colspan="2">after</th></tr></thead>'
-        f'<tbody>{"".join(rows)}</tbody></table></div><p class="small">What the summary position '
-        f"gives each word: {escape(layer_words(layer))}, mean over heads. "
-        f"{plural(left_out, WORDS) + ' with less are left out. ' if left_out else ''}"
-        "Elsewhere are special tokens, punctuation and fields that the attack could not edit.</p>"
-    )
+        for old, new in positions
+    ]
+    has_rest = before.elsewhere is not None and after.elsewhere is not None
+    return {
+        "rows": rows,
+        "highest": max((*before.summary, *after.summary), default=1.0) or 1.0,
+        "elsewhere": [before.elsewhere, after.elsewhere] if has_rest else [],
+        "layer": layer_words(layer),
+        "left_out": len(compared_rows(case)) - len(positions),
+    }
 
 
 def strongest_rows(case: InsideCase, count: int) -> list[tuple[int | None, int | None]]:
@@ -200,31 +201,21 @@ def layer_words(layer: str) -> str:
     return f"{layer} layer" if layer in ("first", "last") else f"layer {layer}"
 
 
-def _attention_map(text: AttendedText, highest: float, marked: Sequence[int]) -> str:
-    rows = []
-    for word, values in zip(text.words, text.weights or ()):
-        cells = [
-            cell(value, highest, f"{word} → {other}: {value:.3f}")
-            for other, value in zip(text.words, values)
-        ]
-        rows.append((word, cells))
-    return heat_map(text.words, rows, marked, marked)
+def _attention_map(text: AttendedText, highest: float, marked: Sequence[int]) -> ShadedMap:
+    rows = list(zip(text.words, text.weights or ()))
+    hints = [
+        [f"{word} → {other}: {value:.3f}" for other, value in zip(text.words, values)]
+        for word, values in rows
+    ]
+    return _map(rows, text.words, hints, marked, marked, highest)
 
 
-def _change_map(case: InsideCase, layers: Sequence[str]) -> str:
-    values = [value for layer in case.changes for value in layer if value is not None]
-    highest = max(values, default=0.0)
+def _change_map(case: InsideCase, layers: Sequence[str]) -> ShadedMap:
     words = [case.after.words[after] for _, after in case.pairs]
-    rows = []
-    for layer, changes in zip(layers, case.changes):
-        cells = [
-            cell(value, highest, f"{layer}, {word}: {number(value)}")
-            for word, value in zip_longest(words, changes)
-        ]
-        rows.append((layer, cells))
+    rows = list(zip(layers, case.changes))
+    hints = [
+        [f"{layer}, {word}: {number(value)}" for word, value in zip_longest(words, changes)]
+        for layer, changes in rows
+    ]
     marked = [n for n, (_, after) in enumerate(case.pairs) if after in case.edited]
-    return (
-        "<figure><figcaption>Change of every word’s vector (L2), layer by layer</figcaption>"
-        f'<div class="scroll">{heat_map(words, rows, marked)}</div></figure>'
-        f'<p class="small">The full colour is {number(highest)}; the edited word is marked.</p>'
-    )
+    return _map(rows, words, hints, marked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from brittle.formatting import number, plural
@@ -17,8 +16,9 @@ from brittle.metrics.inside import (
     relative_change,
 )
 from brittle.metrics.summary import Figure
-from brittle.reports.escaping import visible
 from brittle.reports.inside import compared_rows, edited_words, layer_words
+from brittle.reports.table import Cell, Column, Row, Table
+from brittle.visible import visible
 
 SHADES = "·░▒▓█"
 BAR_WIDTH = 16
@@ -71,38 +71,35 @@ def _notes(inside: InsideRun) -> list[RenderableType]:
 
 def _means_table(by_layer: Mapping[str, Mapping[int, Figure]]) -> Table:
     columns = sorted({distance for layer in by_layer.values() for distance in layer})
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for distance in columns:
-        style = "bold red" if distance == 0 else ""
-        table.add_column(distance_name(distance), justify="right", style=style, no_wrap=True)
-    for layer, means in by_layer.items():
-        values = [means[d].value if d in means else None for d in columns]
-        table.add_row(visible(layer), *map(number, values))
-    return table
+    heads = [
+        Column(distance_name(d), "right", number, style="" if d else "bold red", no_wrap=True)
+        for d in columns
+    ]
+    rows = [
+        [layer, *(means[d].value if d in means else None for d in columns)]
+        for layer, means in by_layer.items()
+    ]
+    return Table([Column(no_wrap=True), *heads], rows, gap=1)
 
 
 def _attention_table(case: InsideCase) -> Table:
     before, after = case.before, case.after
     assert before.summary is not None and after.summary is not None
     highest = max((*before.summary, *after.summary), default=0.0)
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for head in ("word", "before", "", "after", ""):
-        table.add_column(head, no_wrap=True)
+    rows: list[Row] = []
     for old, new in compared_rows(case):
         words = [None if n is None else t.words[n] for n, t in ((old, before), (new, after))]
-        is_edited = words[0] != words[1]
-        word = " → ".join(visible(w or "∅") for w in dict.fromkeys(words))
+        word = " → ".join(w or "∅" for w in dict.fromkeys(words))
         cells = []
         for n, summary in ((old, before.summary), (new, after.summary)):
             value = None if n is None else summary[n]
-            cells += [Text(_bar(value, highest), style="blue"), Text(_three_digits(value))]
-        table.add_row(Text(word, style="bold red" if is_edited else ""), *cells)
-    rest = (_three_digits(text.elsewhere) for text in (before, after))
-    table.add_row(
-        *(Text(cell, style="dim") for cell in ("elsewhere", "", next(rest), "", next(rest)))
-    )
-    return table
+            cells += [Cell(_bar(value, highest), style="blue"), Cell(_three_digits(value))]
+        style = "bold red" if words[0] != words[1] else ""
+        rows.append(Row([Cell(word, style=style), *cells]))
+    rest = [_three_digits(text.elsewhere) for text in (before, after)]
+    rows.append(Row(["elsewhere", "", rest[0], "", rest[1]], style="dim"))
+    heads = ("word", "before", "", "after", "")
+    return Table([Column(head, no_wrap=True) for head in heads], rows)
 
 
 def _change_tables(case: InsideCase, layers: Sequence[str], width: int) -> list[RenderableType]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from brittle.formatting import number, percent
 from brittle.metrics.kept import SHOWN, KeptCurve, success_by_kept
-from brittle.reports.axes import PERCENT_TICKS, WIDTH, Level, PlotArea, band_path, draw
+from brittle.reports.axes import PERCENT_TICKS, WIDTH, Level, PlotArea, band_path, draw, level_path
+from brittle.reports.chart import Caption
 from brittle.reports.hover import hover_zones
 from brittle.results import Result, Step
 
@@ -52,12 +53,10 @@ def kept_figure(curve: KeptCurve, title: str = "", *, width: int = WIDTH) -> str
         (low, end), (0.0, 1.0), AXIS[curve.measure], "attacked cases broken", title, width=width
     )
     levels = _levels(curve, [scale(value) for value in curve.kept], low, end)
-    heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
-    line = f"M{area.x_at(low):.1f} {heights[0]:.1f}" + "".join(
-        f"V{y:.1f}H{area.x_at(stop):.1f}" for (_, stop, _), y in zip(levels, heights)
-    )
     body = f'<path class="band" d="{band_path(area, levels, curve.of)}"/>'
-    body += f'<path class="line" d="{line}"/>' + hover_zones(area, _zones(curve, levels, is_log))
+    body += f'<path class="line" d="{level_path(area, levels, curve.of)}"/>' + hover_zones(
+        area, _zones(curve, levels, is_log)
+    )
     if is_log:
         ticks = [(float(n), f"{10.0**n:g}") for n in range(math.ceil(low), 1)]
     else:
@@ -71,11 +70,11 @@ def kept_figure(curve: KeptCurve, title: str = "", *, width: int = WIDTH) -> str
     return draw(area, description, ticks, PERCENT_TICKS, body)
 
 
-def kept_caption(curve: KeptCurve) -> str:
+def kept_caption(curve: KeptCurve) -> Caption:
     """Write the success at one value of a measure."""
     value = max(curve.known, SHOWN[curve.measure][1])
     share = percent(curve.figure(value).value)
-    return f"<b>{share}</b> broken with a {curve.measure} of at least <b>{value:g}</b>"
+    return "", share, f" broken with a {curve.measure} of at least ", f"{value:g}"
 
 
 def _log(value: float) -> float:

@@ -24,6 +24,7 @@ from brittle.reports.axes import (
     band_path,
     draw,
     fold,
+    level_path,
     padded_range,
     round_ticks,
     tick_steps,
@@ -56,7 +57,7 @@ def confidence_figure(
         levels = _levels(curve, start)
         colour = tone(n, len(curves))
         bands.append(f'<path class="band{colour}" d="{band_path(area, levels, curve.of)}"/>')
-        lines.append(f'<path class="line{colour}" d="{_line_path(area, curve, levels)}"/>')
+        lines.append(f'<path class="line{colour}" d="{level_path(area, levels, curve.of)}"/>')
         x, y = area.x_at(curve.known), area.y_at(curve.share(curve.known) or 0)
         lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
         end = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
@@ -246,12 +247,6 @@ def _confidence_zones(area: PlotArea, curve: ConfidenceCurve, start: float) -> s
         value = f"{percent(count / curve.of)} broken, {number(count)} of {number(curve.of)}"
         zones.append((low, high, f"confidence {low:.2f} to {high:.2f}: {value}"))
     return hover_zones(area, zones)
-
-
-def _line_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
-    heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
-    steps = "".join(f"V{y:.1f}H{area.x_at(end):.1f}" for (_, end, _), y in zip(levels, heights))
-    return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
 
 
 def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str, value: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from brittle.results import Result, Step
-from brittle.validity.floors import Floors
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Floors, Validity
 
 
 class StoredRun(Protocol):

@@ -18,9 +18,11 @@ from brittle.metrics.curves import (
 )
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.axes import NARROW_WIDTH, WIDTH
+from brittle.reports.chart import Caption, Drawing
 from brittle.reports.figures import curve_figure
 from brittle.reports.kept import kept_caption, kept_curves, kept_figure
 from brittle.reports.kept_items import cost_name
+from brittle.reports.page import Section
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval, significant
@@ -34,14 +36,22 @@ DISTANCES = {
 
 
 @dataclass(frozen=True)
-class Card:
+class CurveCard:
     """A figure that is not drawn yet, since its width depends on how many there are."""
 
-    caption: str
+    caption: Caption
     draw: Callable[..., str]
 
 
-def curves_section(results: Sequence[Result], run: StoredRun) -> str:
+@dataclass(frozen=True)
+class DrawingRow:
+    """Drawings that stand in a row, and the class of the row."""
+
+    css: str
+    drawings: Sequence[Drawing]
+
+
+def curves_section(results: Sequence[Result], run: StoredRun) -> Section:
     """Show what success costs; figures that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
     is_text = manifest.get("kind", "text") == "text"
@@ -50,7 +60,7 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     distances = DISTANCES if name is None else {"l2": DISTANCES["l2"]}
     queries = success_by_queries(results, steps)
     cards = [
-        Card(_half(queries, "queries"), partial(curve_figure, queries, "queries per case")),
+        CurveCard(_half(queries, "queries"), partial(curve_figure, queries, "queries per case")),
         *(_words_card(results) if is_text else _distance_cards(results, distances)),
     ]
     note = (
@@ -60,13 +70,13 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     required = manifest.get("confidence")
     if required is not None and is_class_goal(manifest.get("goal", "")):
         curve = success_by_confidence(results, steps, required, manifest.get("toward"))
-        cards.append(Card(_at_confidence(curve), partial(confidence_figure, {"": curve})))
+        cards.append(CurveCard(_at_confidence(curve), partial(confidence_figure, {"": curve})))
         note += (
             f" Every search stopped at the confidence asked for ({curve.known:g}); what it could "
             "have reached beyond that is not known."
         )
     kept = kept_curves(results, steps, manifest) if is_text else []
-    cards += [Card(kept_caption(curve), partial(kept_figure, curve)) for curve in kept]
+    cards += [CurveCard(kept_caption(curve), partial(kept_figure, curve)) for curve in kept]
     if kept:
         note += (
             " Similarity is that of sentence vectors; fluency says how likely a small language "
@@ -77,7 +87,7 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         if name is not None:
             cards += _distance_cards(results, {"cost": (name, f"broken within {name}")})
         word = name or "cost"
-        cards.append(Card(_at_the_end(costs, word), partial(cost_figure, costs, name=word)))
+        cards.append(CurveCard(_at_the_end(costs, word), partial(cost_figure, costs, name=word)))
         note += (
             f" The {word} is that of the cheapest winner so far, and its median is "
             f"over the {plural(costs.of, 'broken cases')}: it is known once more than half of them "
@@ -85,52 +95,48 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         )
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
-        cards.append(Card(_most_frequent(histogram), partial(histogram_figure, histogram)))
-    return (
-        f"<section><h2>How easily it breaks</h2>{_in_rows(cards)}"
-        f'<p class="small">{note}</p></section>'
-    )
+        cards.append(CurveCard(_most_frequent(histogram), partial(histogram_figure, histogram)))
+    shown = {"rows": in_rows(cards), "note": note}
+    return Section("run_parts.curves", shown, "How easily it breaks")
 
 
-def _in_rows(cards: Sequence[Card]) -> str:
+def in_rows(cards: Sequence[CurveCard]) -> list[DrawingRow]:
     """Set cards in rows of two; of an odd number the first row has three, so that none is empty."""
     three = 3 if len(cards) % 2 else 0
-    first = "".join(_figure(card, NARROW_WIDTH) for card in cards[:three])
-    rest = "".join(_figure(card, WIDTH) for card in cards[three:])
-    rows = [f'<div class="trio">{first}</div>'] if first else []
-    return "".join([*rows, f'<div class="pair">{rest}</div>'] if rest else rows)
+    parts = (("trio", cards[:three], NARROW_WIDTH), ("pair", cards[three:], WIDTH))
+    return [
+        DrawingRow(css, [Drawing(card.draw(width=width), card.caption) for card in part])
+        for css, part, width in parts
+        if part
+    ]
 
 
-def _words_card(results: Sequence[Result]) -> list[Card]:
+def _words_card(results: Sequence[Result]) -> list[CurveCard]:
     words = success_by_words(results)
-    return [Card(_half(words, "words changed"), partial(curve_figure, words, "words changed"))]
+    return [CurveCard(_half(words, "words changed"), partial(curve_figure, words, "words changed"))]
 
 
 def _distance_cards(
     results: Sequence[Result], distances: Mapping[str, tuple[str, str]]
-) -> list[Card]:
+) -> list[CurveCard]:
     cards = []
     for measure, (name, words) in distances.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
-        within = "broken" if cost is None else f"{words} <b>{cost:.3g}</b>"
-        caption = f"<b>{percent(curve.share(cost or 0.0))}</b> {within}"
-        cards.append(Card(caption, partial(curve_figure, curve, name, is_counted=False)))
+        share = percent(curve.share(cost or 0.0))
+        within = (" broken",) if cost is None else (f" {words} ", f"{cost:.3g}")
+        caption = ("", share, *within)
+        cards.append(CurveCard(caption, partial(curve_figure, curve, name, is_counted=False)))
     return cards
 
 
-def _figure(card: Card, width: int) -> str:
-    drawn = card.draw(width=width)
-    return f'<figure class="card"><figcaption>{card.caption}</figcaption>{drawn}</figure>'
-
-
-def _half(curve: Curve, units: str) -> str:
+def _half(curve: Curve, units: str) -> Caption:
     """Write at what cost half of the cases are broken, or at what cost the last one broke."""
     cost = _half_cost(curve)
     if cost is None:
-        return f"<b>{percent(0.0)}</b> broken"
+        return "", percent(0.0), " broken"
     most, _, unit = plural(cost, units).partition(" ")
-    return f"<b>{percent(curve.share(cost))}</b> broken with at most <b>{most}</b> {unit}"
+    return "", percent(curve.share(cost)), " broken with at most ", most, f" {unit}"
 
 
 def _half_cost(curve: Curve) -> float | None:
@@ -142,25 +148,25 @@ def _half_cost(curve: Curve) -> float | None:
     return next(iter(reached or [x for x, _ in curve.points[-1:]]), None)
 
 
-def _at_confidence(curve: ConfidenceCurve) -> str:
+def _at_confidence(curve: ConfidenceCurve) -> Caption:
     figure = curve.figure(curve.known)
     share, interval = percent(figure.value), format_interval(figure, percent)
-    known = f"<b>{curve.known:g}</b>"
-    return f"<b>{share}</b> ({interval}) broken with a confidence of at least {known}"
+    known = f"{curve.known:g}"
+    return "", share, f" ({interval}) broken with a confidence of at least ", known
 
 
-def _at_the_end(curve: CostCurve, name: str) -> str:
+def _at_the_end(curve: CostCurve, name: str) -> Caption:
     (first, start), (_, end) = curve.points[0], curve.points[-1]
     count, _, unit = plural(first, "queries").partition(" ")
     return (
-        f"Median {name} <b>{significant(start)}</b> after <b>{count}</b> {unit}, "
-        f"<b>{significant(end)}</b> in the end"
+        *(f"Median {name} ", significant(start), " after ", count, f" {unit}, "),
+        *(significant(end), " in the end"),
     )
 
 
-def _most_frequent(histogram: Histogram) -> str:
+def _most_frequent(histogram: Histogram) -> Caption:
     top = max(histogram.bins, key=lambda b: b.count)
     words = plural(top.high, "words")
     words = words if top.low == top.high else f"{top.low}–{words}"
     cases = f"{number(top.count)} of {number(histogram.of)} broken"
-    return f"Most often <b>{words}</b> changed ({cases})"
+    return "Most often ", words, f" changed ({cases})"

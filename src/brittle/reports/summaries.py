@@ -18,10 +18,10 @@ from brittle.metrics.paired import paired
 from brittle.metrics.proved import robust_to_words
 from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
-from brittle.reports.escaping import escape, visible
 from brittle.reports.kept import kept_curves
 from brittle.reports.ladder import held_line, ladder_json, run_readings, rung_lines, verdict
 from brittle.reports.notes import notes
+from brittle.reports.page import fragment
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
     answers_texts,
@@ -33,6 +33,7 @@ from brittle.reports.summary_lines import (
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result, Step
 from brittle.validity.readings import Reading
+from brittle.visible import visible
 
 FINISHES_FIRST = "rules"
 """The attack whose first candidate is the finished text: whether that works is a figure too."""
@@ -196,21 +197,18 @@ def _paired_json(a: Sequence[Result], b: Sequence[Result], level: float) -> dict
 def summary_html(run: StoredRun) -> str:
     """Write the summary as a small, self-contained fragment of HTML."""
     manifest, (results, figures) = run.manifest, summarize(run)
-    rows = "".join(
-        f'<tr><th style="text-align:left">{escape(line.name)}</th>'
-        f'<td style="text-align:right"><b>{escape(line.value)}</b></td>'
-        f'<td style="text-align:left">{escape(line.interval)}</td>'
-        f'<td style="text-align:left">{escape(line.over)}</td></tr>'
-        for line in summary_lines(figures, manifest, results)
-    )
     read = run_readings(run, results)
     lines = closing_lines(results, figures, run.totals, manifest, winning_steps(run, results), read)
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
     lines += short_lines(trust_facts(run, results, figures))
-    return (
-        f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"
-        f"<table><tbody>{rows}</tbody></table>"
-        f"{''.join(f'<div>{escape(line)}</div>' for line in lines)}</div>"
+    return str(
+        fragment(
+            "summary.html.jinja",
+            name=run.name,
+            about=describe_run(manifest),
+            figures=summary_lines(figures, manifest, results),
+            lines=lines,
+        )
     )
 
 

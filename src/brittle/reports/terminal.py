@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from brittle.formatting import duration, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
+from brittle.metrics.summary import Summary
 from brittle.picture import Picture
-from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.kept_items import cost_name, reconstruction, way
@@ -37,12 +37,21 @@ from brittle.reports.summary_lines import (
     summary_lines,
     thousandths,
 )
+from brittle.reports.table import Cell, Column, Table
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result
+from brittle.visible import visible
 
 INDENT = 2
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
+FIGURES = (
+    Column(no_wrap=True),
+    Column(align="right", no_wrap=True),
+    Column(style="dim", no_wrap=True),
+    Column(style="dim", no_wrap=True),
+)
+"""The columns of figures: name, value, and what is said of it."""
 STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
     ("accuracy_after", "accuracy_after_by_label", "success", "valid_success"), "bold red"
 )
@@ -57,10 +66,11 @@ def run_block(run: StoredRun, examples: int, everything: bool = False) -> Render
     if climbed is not None and not everything:
         return ladder_block(run, climbed, min(examples, 1))
     blocks = [] if climbed is None else [ladder_block(run, climbed, 0), ""]
-    blocks += [summary_block(run), ""]
+    summarized = summarize(run)
+    blocks += [summary_block(run, summarized), ""]
     if examples >= 1:
         blocks += [examples_block(run.results(), examples, cost_name(run.manifest)), ""]
-    return Group(*blocks, trust_block(run))
+    return Group(*blocks, trust_block(run, summarized))
 
 
 def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableType:
@@ -70,19 +80,19 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     about = f"{describe_target(manifest)} · {plural(len(results), ('text', 'texts'))} · "
     about += duration(run.totals.get("seconds", 0))
     title = Text.assemble((visible(run.name), "bold"), " · ", (visible(about), "dim"))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for _ in range(2):
-        table.add_column(no_wrap=True, style="dim")
     before = climbed.before
-    right = f"{number(before.count)} of {number(before.of)}"
-    table.add_row(
-        "  accuracy", Text(percent(before.value), style="bold blue"), f"{right} right", ""
-    )
-    for line in rung_lines(climbed, read):
-        left = Text(line.accuracy, style="bold red")
-        table.add_row(f"  after {line.title}", left, f"{line.broken} broken", line.validity)
+    right = f"{number(before.count)} of {number(before.of)} right"
+    accuracy = Cell(percent(before.value), style="bold blue")
+    rows = [("accuracy", accuracy, right, "")] + [
+        (
+            f"after {line.title}",
+            Cell(line.accuracy, style="bold red"),
+            f"{line.broken} broken",
+            line.validity,
+        )
+        for line in rung_lines(climbed, read)
+    ]
+    table = Table(FIGURES, rows, has_head=False, indent=INDENT)
     lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
     below: list[RenderableType] = [_marked(" ", Text(line, style="dim")) for line in lines if line]
     below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
@@ -105,31 +115,36 @@ def gentlest(results: Sequence[Result], n: int) -> list[Result]:
     return clearest([row for row in broken if rank(str(row.level)) == first], n)
 
 
-def trust_block(run: StoredRun) -> RenderableType:
+def trust_block(
+    run: StoredRun, summarized: tuple[list[Result], Summary] | None = None
+) -> RenderableType:
     """Show in a few lines what the figures rest on, and what is missing."""
-    lines = short_lines(trust_facts(run, *summarize(run)))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(style="dim")
-    for n, line in enumerate(lines):
-        grid.add_row("  trust" if n == 0 else "", Text(visible(line)))
-    return grid
+    lines = short_lines(trust_facts(run, *(summarized or summarize(run))))
+    columns = (Column(style="bold", no_wrap=True), Column(style="dim"))
+    rows = [("" if n else "trust", line) for n, line in enumerate(lines)]
+    return Table(columns, rows, has_head=False, indent=INDENT)
 
 
-def summary_block(run: StoredRun) -> RenderableType:
+def summary_block(
+    run: StoredRun, summarized: tuple[list[Result], Summary] | None = None
+) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
-    manifest, (results, figures) = run.manifest, summarize(run)
+    manifest, (results, figures) = run.manifest, summarized or summarize(run)
     read = run_readings(run, results)
     about = visible(describe_run(manifest))
     title = Text.assemble((visible(run.name), "bold"), "  ", (about, "dim"))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(style="dim")
-    for line in summary_lines(figures, manifest, results):
-        value = Text(line.value, style=STYLES.get(line.key, "bold"))
-        table.add_row(f"  {line.name}", value, line.interval, line.over)
+    rows = [
+        (
+            line.name,
+            Cell(line.value, style=STYLES.get(line.key, "bold")),
+            line.interval,
+            line.over,
+        )
+        for line in summary_lines(figures, manifest, results)
+    ]
+    name, value, interval, over = FIGURES
+    columns = (name, value, interval, replace(over, no_wrap=False))
+    table = Table(columns, rows, has_head=False, indent=INDENT)
     *lines, effort = closing_lines(
         results, figures, run.totals, manifest, winning_steps(run, results), read
     )
@@ -208,23 +223,21 @@ def _way(result: Result) -> list[Table]:
     first = reconstruction(result)
     if first is None:
         return []
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(justify="right", style="dim")
-    table.add_column()
-    for item in (first, *way(result)):
-        cost = "" if item.cost is None else thousandths(item.cost)
-        table.add_row(cost, Text(_shortened(item.item)))
-    return [table]
+    rows = [
+        ("" if item.cost is None else thousandths(item.cost), _shortened(item.item))
+        for item in (first, *way(result))
+    ]
+    return [Table((Column(align="right", style="dim"), Column()), rows, has_head=False)]
 
 
-def note_block(note: str) -> Table:
+def note_block(note: str) -> RenderableType:
     """Show something that a reader must know before trusting the figures."""
     return _marked("!", Text(visible(note), style="yellow"))
 
 
-def _marked(mark: str, text: Text) -> Table:
+def _marked(mark: str, text: Text) -> RenderableType:
     """Indent a paragraph as a whole, with a mark before it."""
-    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid = Grid.grid(padding=(0, 1, 0, 0))
     grid.add_column(style="bold yellow")
     grid.add_column()
     grid.add_row(mark, text)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.metrics.agreement import Agreement
 from brittle.metrics.summary import Figure
-from brittle.reports.escaping import escape, isolate
+from brittle.reports.page import Section
 from brittle.reports.summary_lines import format_interval
-from brittle.validity.floors import Floors
-from brittle.validity.tables import TableRow
-from brittle.validity.verdicts import VALID, Judged, Reading, Validity
+from brittle.reports.table import Cell, Column, Table
+from brittle.validity.figures import VALID, Floors, Judged, Reading, Validity
+
+if TYPE_CHECKING:
+    from brittle.validity.tables import TableRow
 
 NAMES = {
     "label": "label kept",
@@ -172,52 +175,35 @@ def _is_empty(rows: Sequence[Mapping[str, str]], name: str) -> bool:
     return all(row[name] == NO_VALUE for row in rows)
 
 
-def validity_section(validity: Validity | None, floors: Floors | None, success: Figure) -> str:
-    """Render what was measured as a section of the report; nothing if nothing was."""
-    parts = []
+def validity_section(
+    validity: Validity | None, floors: Floors | None, success: Figure
+) -> Section | None:
+    """Show what was measured; nothing if nothing was."""
+    if validity is None and floors is None:
+        return None
+    reading = None if validity is None else validity.reading
+    agreement = [] if reading is None else agreement_rows(reading.agreement)
+    shown: dict[str, Any] = {
+        "measured": None,
+        "notes": [],
+        "thresholds": None if reading is None else reading.thresholds,
+        "agreement": Table.of(agreement, notes=(AGREEMENT_EXPLAINED,)) if agreement else None,
+        "floors": None,
+    }
     if validity is not None:
-        reading = "" if validity.reading is None else _reading_text(validity.reading)
-        notes = validity_notes(validity, success.count or 0, success.of)
-        below = "".join(f'<p class="small">{escape(note)}</p>' for note in notes)
-        parts.append(_table(validity_lines(validity, success)) + below + reading)
+        shown["measured"] = lines_table(validity_lines(validity, success))
+        shown["notes"] = validity_notes(validity, success.count or 0, success.of)
     if floors is not None:
-        lines = [FLOORS_EXPLAINED, *missing_lines(floors)]
-        below = "".join(f'<p class="small">{escape(line)}</p>' for line in lines)
-        parts.append(f"<h3>Without people</h3>{_table(floor_lines(floors))}{below}")
-    cards = "".join(f'<div class="card">{part}</div>' for part in parts)
-    return (
-        f'<section><h2>Validity</h2><div class="validity">{cards}</div></section>' if cards else ""
-    )
+        notes = (FLOORS_EXPLAINED, *missing_lines(floors))
+        shown["floors"] = lines_table(floor_lines(floors), notes)
+    return Section("run_parts.validity", shown, "Validity")
 
 
-def _reading_text(reading: Reading) -> str:
-    limits = reading.thresholds
-    text = (
-        f"Valid: people read the label that it has, call the meaning {limits.meaning} or more of 5 "
-        f"the same, and it {limits.natural} or more of 5 natural. Originals were mixed among the "
-        "adversaries: they show what people say of what nobody changed."
-    )
-    return f'<p class="small">{text}</p>{_agreement(agreement_rows(reading.agreement))}'
-
-
-def _agreement(rows: Sequence[Mapping[str, str]]) -> str:
-    if not rows:
-        return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    body = "".join(
-        f"<tr>{''.join(f'<td>{isolate(cell)}</td>' for cell in row.values())}</tr>" for row in rows
-    )
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        f'</div><p class="small">{AGREEMENT_EXPLAINED}</p>'
-    )
-
-
-def _table(lines: Sequence[Line]) -> str:
-    rows = "".join(
-        f"<tr><th>{isolate(line.name)}<small>{isolate(line.basis)}</small></th>"
-        f'<td class="n"><b>{escape(line.value)}</b></td>'
-        f'<td class="n">{escape(line.interval)}</td></tr>'
+def lines_table(lines: Sequence[Line], notes: Sequence[str] = ()) -> Table:
+    """Build a table of figures for a page: name and basis, value, interval."""
+    columns = (Column("figure"), Column("value", "right"), Column("interval", "right"))
+    rows = [
+        (Cell(line.name, small=(line.basis,)), Cell(line.value, strong=True), line.interval)
         for line in lines
-    )
-    return f'<table class="figures"><tbody>{rows}</tbody></table>'
+    ]
+    return Table(columns, rows, notes=notes, css="figures", has_head=False)

@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from brittle.metrics.summary import Figure
+from brittle.reports.table import Cell, Column, Table
 from brittle.reports.terminal import note_block
 from brittle.reports.validity import (
     Line,
@@ -22,9 +22,8 @@ from brittle.reports.validity import (
     validity_lines,
     validity_notes,
 )
-from brittle.validity.floors import Floors
+from brittle.validity.figures import Floors, Validity
 from brittle.validity.tables import TableRow
-from brittle.validity.verdicts import Validity
 
 UNBROKEN = ("question", "people say", "interval", "α", "same answer")
 STRONG = ("all three: valid", "validity by judge", "valid success")
@@ -80,21 +79,24 @@ def validity_json(
 
 
 def _lines(lines: Sequence[Line]) -> Table:
-    grid = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for style in (None, "bold", "dim"):
-        grid.add_column(style=style, no_wrap=True)
-    grid.add_column(style="dim")
-    for line in lines:
-        style = "bold red" if line.name in STRONG else "bold"
-        value = Text(line.value, style=style, justify="right")
-        grid.add_row(f"  {line.name}", value, line.interval, line.basis)
-    return grid
+    columns = (
+        Column(no_wrap=True),
+        Column(align="right", strong=True, no_wrap=True),
+        Column(style="dim", no_wrap=True),
+        Column(style="dim"),
+    )
+    rows = [
+        (
+            line.name,
+            Cell(line.value, style="red" if line.name in STRONG else ""),
+            line.interval,
+            line.basis,
+        )
+        for line in lines
+    ]
+    return Table(columns, rows, has_head=False, indent=2)
 
 
 def _grid(rows: Sequence[Mapping[str, str]]) -> Table:
-    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for name in rows[0]:
-        grid.add_column(name, header_style="dim", no_wrap=name in UNBROKEN)
-    for row in rows:
-        grid.add_row(*(Text(cell) for cell in row.values()))
-    return grid
+    columns = [Column(name, no_wrap=name in UNBROKEN) for name in rows[0]]
+    return Table(columns, [list(row.values()) for row in rows])

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from brittle.formatting import percent
 from brittle.levels import LEVELS
-from brittle.reports.escaping import escape
 
 
 @dataclass(frozen=True)
@@ -43,27 +43,11 @@ def yardstick_lines() -> list[str]:
     return lines
 
 
-def yardstick_table() -> str:
-    """Write the known models as a table of HTML; nothing if there are none."""
-    models = known_models()
-    if not models:
-        return ""
+def yardstick_table() -> dict[str, list[Any]]:
+    """Return the known models as a table: its `head`, and `rows`; none if there are none."""
     head = ["model", "accuracy", *(f"after {level.title}" for level in LEVELS.values())]
     rows = [
-        [model.name, percent(model.accuracy), *(_cell(model, level) for level in LEVELS)]
-        for model in models
+        [model.name, percent(model.accuracy), *(percent(model.after.get(name)) for name in LEVELS)]
+        for model in known_models()
     ]
-    return (
-        "<details><summary>Is that good? The same figures of known models</summary>"
-        '<div class="scroll"><table class="plain"><thead>'
-        f"{_row('th', head)}</thead><tbody>{''.join(_row('td', row) for row in rows)}</tbody>"
-        "</table></div></details>"
-    )
-
-
-def _cell(model: KnownModel, level: str) -> str:
-    return percent(model.after.get(level))
-
-
-def _row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+    return {"head": head, "rows": rows}

@@ -8,7 +8,6 @@ from typing import Any
 
 from brittle.attacks import ATTACKS, default_settings, is_own
 from brittle.attacks.stored_settings import with_present_names
-from brittle.constraints import strict
 from brittle.goals import is_class_goal
 from brittle.proposals.choice import STRICT
 from brittle.targets.options import TargetOptions
@@ -54,6 +53,10 @@ def _about_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _constraints(kept: Mapping[str, Any], candidates: Any) -> dict[str, float]:
     """Return the flags of constraints that the candidates do not bring themselves."""
+    if not kept:
+        return {}
+    from brittle.constraints import strict
+
     brought = {(own.measure.name, own.least) for own in strict(()) if candidates == STRICT}
     least = {name: float(value[0]) for name, value in kept.items()}
     return {KEEP_FLAGS[n]: value for n, value in least.items() if (n, value) not in brought}

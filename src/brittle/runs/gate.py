@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from brittle.errors import Incomplete, UsageError
+from brittle.errors import GateFailed, Incomplete, UsageError
 from brittle.formatting import plural
 from brittle.metrics.paired import paired
 from brittle.reports.summary_lines import answers_texts
@@ -81,6 +81,20 @@ def gate(runs: Sequence[GatedRun], level: float = 0.05) -> Iterator[GateVerdict]
         is_worse = worse > 0 and contrast.is_significant(level)
         facts = (what, worse, contrast.of, contrast.p, level, is_worse)
         yield GateVerdict(run.name, first.name, *facts)
+
+
+def check_several(runs: Sequence[GatedRun]) -> None:
+    """Refuse a gate that has nothing to compare."""
+    if len(runs) < 2:
+        raise UsageError("--fail-if-worse compares runs: name two or more.")
+
+
+def require_no_worse(runs: Sequence[GatedRun], level: float = 0.05) -> None:
+    """Fail if a later run is significantly worse than the first one (`--fail-if-worse`)."""
+    check_several(runs)
+    for verdict in gate(runs, level):
+        if verdict.is_worse:
+            raise GateFailed(str(verdict))
 
 
 def _nothing_to_test(run: str, first: str, shared: int, translates: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,8 +85,9 @@ def look_inside(run: Rows, target: Any, rows: Sequence[Result], layer: str = "fi
         pairs = [texts_of(run, row) for row in few]
         layers, looked = _look_at_few(target, pairs, layer, notes)
         cases += [replace(case, case=row.case) for case, row in zip(looked, few)]
-    ends = (layers, tuple(notes), tuple(cases))
-    return InsideRun(run.name, target.name, target.fingerprint, layer, *ends)
+    return InsideRun(
+        run.name, target.name, target.fingerprint, layer, layers, tuple(notes), tuple(cases)
+    )
 
 
 def texts_of(run: Rows, row: Result) -> tuple[Text, Text]:
@@ -99,12 +101,12 @@ def _look_at_few(
     target: Any, pairs: Sequence[tuple[Text, Text]], layer: str, notes: dict[str, None]
 ) -> tuple[tuple[str, ...], list[InsideCase]]:
     texts = [text for pair in pairs for text in pair]
-    vectors = _shown(
-        *(notes, target, Embeds, "vector of a text"), lambda: target.sentence_embeddings(texts)
-    )
-    attention = _shown(notes, target, HasAttention, "attention", lambda: target.attention(texts))
-    states = _shown(
-        *(notes, target, HasEmbeddings, "vectors of words"),
+    offered = partial(_shown, notes, target)
+    vectors = offered(Embeds, "vector of a text", lambda: target.sentence_embeddings(texts))
+    attention = offered(HasAttention, "attention", lambda: target.attention(texts))
+    states = offered(
+        HasEmbeddings,
+        "vectors of words",
         lambda: {name: target.embeddings(texts, name) for name in target.layers},
     )
     if vectors is None and attention is None and states is None:

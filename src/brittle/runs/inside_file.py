@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from brittle.errors import UsageError
 from brittle.files import write_whole
-from brittle.metrics.inside import InsideCase, InsideRun
+from brittle.metrics.inside import InsideCase, InsideRun, inside_json
 from brittle.results import Result, has_adversary
 from brittle.runs.inside import Rows, look_inside, texts_of, words_in
 from brittle.runs.store import inside_path as inside_path
 from brittle.schema import Malformed, load_json, parse
+
+if TYPE_CHECKING:
+    from brittle.reports.page import Section
 
 LAYOUT = 1
 
@@ -62,7 +65,7 @@ def fitting(inside: InsideRun, run: Rows) -> InsideRun:
     return replace(inside, run=run.name, cases=tuple(cases))
 
 
-def inside_sections(run: StoredRows) -> list[str]:
+def inside_sections(run: StoredRows) -> list[Section]:
     """Return the report's section on what was seen inside the target, if there is a file."""
     from brittle.reports.inside import inside_section, unreadable_section
 
@@ -74,6 +77,24 @@ def inside_sections(run: StoredRows) -> list[str]:
     except UsageError as error:
         return [unreadable_section(str(error))]
     return [inside_section(inside)] if inside.cases else []
+
+
+def check_name(out: Path, shown: str) -> None:
+    """Refuse the name of a file of which nobody knows what it is to hold."""
+    if out.suffix not in (".html", ".json"):
+        raise UsageError(f"Got --out {shown}; expected a file that ends in .html or .json.")
+
+
+def write_inside(inside: InsideRun, out: Path) -> None:
+    """Write what was seen as a page, or as the figures in JSON."""
+    from brittle.reports.inside import inside_section
+    from brittle.reports.page import still_page
+
+    text = json.dumps(inside_json(inside), indent=2, ensure_ascii=False) + "\n"
+    if out.suffix == ".html":
+        text = still_page(f"{inside.run}: inside", [inside_section(inside)])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, text, errors="replace")
 
 
 def save_inside(inside: InsideRun, path: Path) -> None:

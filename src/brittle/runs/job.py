@@ -35,6 +35,7 @@ from brittle.goals.parsing import (
 from brittle.kinds import Kind, kind_named
 from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
+from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import (
     answers_of,
@@ -48,6 +49,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import match_labels
 from brittle.targets.options import Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
+from brittle.zoo.names.changes import former_name
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -92,15 +94,14 @@ class Job:
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
+        *,
+        goal: str | Goal | None = None,
         toward: str | None = None,
         confidence: float | None = None,
         seed: int = 0,
         labels: Labels = None,
         only: str | None = None,
-        goal: str | Goal | None = None,
-        keep_meaning: float | None = None,
-        keep_fluent: float | None = None,
-        measures: str | bool = "winners",
+        keep: Keep = Keep(),
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(declared_by(target, "labels"))
@@ -119,7 +120,7 @@ class Job:
             check_items(reader, dataset)
         helpers = helpers_of(search)
         is_strict = resolved.get("candidates") == STRICT
-        measuring = Measuring.of(dataset.kind, keep_meaning, keep_fluent, is_strict, measures)
+        measuring = Measuring.of(dataset.kind, keep, is_strict)
         desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
@@ -132,10 +133,26 @@ class Job:
             for question, (helper, _) in helpers_for(target, helpers).items()
             if question in asked and helper in helpers
         }
-        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        return Job(target, dataset, *parts, own, brought, notes=notes, measuring=measuring)
+        return Job(
+            target=target,
+            dataset=dataset,
+            attack=search,
+            attack_name=name,
+            settings=resolved,
+            goal=goal,
+            toward=toward,
+            confidence=confidence,
+            seed=seed,
+            index=index,
+            desks=desks,
+            only=only,
+            labels=own,
+            helpers=brought,
+            notes=notes,
+            measuring=measuring,
+        )
 
     @property
     def all_helpers(self) -> tuple[Any, ...]:
@@ -201,12 +218,13 @@ class Job:
         name = self.attack_name
         unnamed = default_settings(name).items()
         changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
-        fixed = self.fixed | {"settings": changed}
+        target = former_name(self.target.name)  # a run keeps its name when settings are renamed
+        fixed = self.fixed | {"target": target, "settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
-        words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
+        words = f"{target}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
-    def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
+    def manifest(self, taken: Dataset, limits: Limits) -> dict[str, Any]:
         """Return everything that is needed to understand the rows and to run this again."""
         labelled = sum(example.label is not None for example in taken.examples)
         reference = "mixed" if labelled else "predictions"
@@ -219,8 +237,8 @@ class Job:
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
             "confidence": self.confidence,
-            "limit": limit,
-            "budget": budget,
+            "limit": limits.limit,
+            "budget": limits.budget,
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,

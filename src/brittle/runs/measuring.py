@@ -8,17 +8,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from brittle.constraints import MEASURES, Keep, Measure, compare, keep, strict
+from brittle.constraints import MEASURES, Constraint, Measure, compare, constraints_of, strict
 from brittle.constraints.measures import Answers
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.english.bigrams import FluencyModel
 from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning, check_encoder
-from brittle.errors import MissingPackage, UsageError, unknown
+from brittle.errors import MissingPackage, UsageError
+from brittle.runs.options import NOTHING, STEPS, Keep
 from brittle.targets.capabilities import CAPABILITIES
 
 VARIABLE = "BRITTLE_MEASURES"
-WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
-"""What is measured: the texts that break cases, every improvement of every case, or nothing."""
 Values = Mapping[tuple[str, int], Mapping[str, Any]]
 """The measures, a number or None each, of a case's item at a query number."""
 
@@ -33,28 +32,19 @@ class Measuring:
 
     measures: tuple[Measure, ...] = ()
     helpers: tuple[Any, ...] = ()
-    constraints: tuple[Keep, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     missing: tuple[str, ...] = field(default=())
     every_step: bool = False
 
     @staticmethod
-    def of(
-        kind: str,
-        meaning: float | None = None,
-        fluent: float | None = None,
-        is_strict: bool = False,
-        measured: str | bool = WINNERS,
-    ) -> Measuring:
+    def of(kind: str, wanted: Keep = Keep(), is_strict: bool = False) -> Measuring:
         """Choose what is measured on items of a kind; refuse constraints that cannot be checked.
 
-        `measured` is one of `CHOICES`; True means winners, False nothing. What the constraints need
-        is measured in any case. The variable BRITTLE_MEASURES names the measures instead of all.
+        What the constraints need is measured in any case. The variable BRITTLE_MEASURES names the
+        measures instead of all.
         """
-        if isinstance(measured, bool):
-            measured = WINNERS if measured else NOTHING
-        if measured not in CHOICES:
-            raise unknown("choice of measures", measured, CHOICES)
-        constraints = keep(meaning, fluent)
+        measured = wanted.measured
+        constraints = constraints_of(wanted.meaning, wanted.fluent)
         if is_strict:
             constraints = strict(constraints)
         if kind != "text":
@@ -66,15 +56,15 @@ class Measuring:
             return Measuring()
         needed = [constraint.measure for constraint in constraints]
         names = [] if measured == NOTHING else _default_names()
-        wanted = [m for m in MEASURES if m in needed or m.name in names]
+        chosen = [m for m in MEASURES if m in needed or m.name in names]
         helpers = {"fluency": FluencyModel()} | (
             {"meaning": MeaningEncoder()} if can_encode_meaning() else {}
         )
         for constraint in constraints:
             if constraint.measure.question not in helpers:
                 raise _missing(constraint.measure)
-        there = tuple(measure for measure in wanted if measure.question in helpers)
-        missing = tuple(measure.name for measure in wanted if measure not in there)
+        there = tuple(measure for measure in chosen if measure.question in helpers)
+        missing = tuple(measure.name for measure in chosen if measure not in there)
         if any(measure.question == "meaning" for measure in there):
             check_encoder()  # else a strange package would end the run at its first broken case
         brought = tuple(helpers[m.question] for m in there)

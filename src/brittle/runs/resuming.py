@@ -13,6 +13,7 @@ from brittle.proposals.choice import PAPER
 from brittle.runs.store import Store
 from brittle.runs.store_errors import damaged_contents
 from brittle.statuses import ATTACKED
+from brittle.zoo.names.changes import present_name
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
@@ -113,6 +114,8 @@ def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[
         young = {name: defaults.get(name) for name in added}
         former = former | {"settings": young | former["settings"]}
     former = former | {"settings": with_present_names(former["settings"])}
+    if "target" in former:
+        former |= {"target": present_name(former["target"])}
     return {key: former.get(key) for key in FIXED if former.get(key) != manifest.get(key)}
 
 

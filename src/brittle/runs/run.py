@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
@@ -15,16 +15,17 @@ from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.files import write_whole
 from brittle.kinds import KINDS
 from brittle.results import Result, Step
-from brittle.runs.store import FLOORS, VALIDITY, Store, inside_path
-from brittle.validity.stored import restore_floors, restore_validity
+from brittle.runs.store import Store, inside_path
+from brittle.validity.stored import FLOORS, VALIDITY, restore_floors, restore_validity
 
 if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
     from brittle.metrics.inside import InsideRun
-    from brittle.runs.people import Pages
-    from brittle.validity.floors import Floors
-    from brittle.validity.verdicts import Validity
+    from brittle.reports.page import Section
+    from brittle.runs.verifying import Recheck
+    from brittle.validity.figures import Floors, Validity
+    from brittle.validity.people import Pages
 
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
@@ -100,6 +101,16 @@ class Run:
         if self.cases is not None:
             return {}
         return dict(self._load(name, lambda store: store.measured(name)))
+
+    def keep_measured(self, name: str, value: Mapping[str, Any]) -> None:
+        """Keep with the run what was measured of it later."""
+        with Store.resume(self.path) as store:
+            store.keep_measured(name, value)
+
+    @property
+    def whole(self) -> Run:
+        """The run with all its cases."""
+        return self if self.cases is None else Run(self.path)
 
     @property
     def command(self) -> str | None:
@@ -223,11 +234,20 @@ class Run:
         `goal` is needed only for a run whose goal was an object of one's own.
         """
         from brittle.opening import as_target
-        from brittle.runs.verifying import recheck
 
         about: dict[str, Any] = {"fields": self.fields, "wanted_mask": self.wanted_mask}
         opened = as_target(target, shape=self.shape, answers=self.answers_of(target), **about)
-        return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
+        checked = self.recheck(opened, goal=goal)
+        return [check.row for check in checked if not check.still_wins]
+
+    def recheck(
+        self, target: Any, rows: Sequence[Result] | None = None, goal: Goal | None = None
+    ) -> Iterator[Recheck]:
+        """Ask an open target about the adversary of every broken case again, or of other `rows`."""
+        from brittle.runs.verifying import recheck
+
+        results = self.results() if rows is None else rows
+        return recheck(self.manifest, results, target, goal)
 
     def inside(
         self,
@@ -274,11 +294,13 @@ class Run:
         beside: Run | None = None,
     ) -> Pages:
         """Write a page for each person to read, to a folder; the key stays beside the run."""
-        from brittle.runs.people import annotate
+        from brittle.reports.annotation import annotation_page
+        from brittle.validity.people import annotate
 
-        other = None if beside is None else beside.path
+        other = None if beside is None else beside.whole
         settings: dict[str, Any] = {"count": count, "people": people, "seed": seed}
-        return annotate(self.path, Path(folder), name=preset, beside=other, **settings)
+        settings |= {"name": preset, "beside": other}
+        return annotate(self.whole, Path(folder), annotation_page, **settings)
 
     def validity(
         self,
@@ -298,14 +320,15 @@ class Run:
         """
         if not files and judge is None:
             return self.stored_validity
-        from brittle.runs.judge import Judge
-        from brittle.runs.validity import measure_validity
-        from brittle.validity.verdicts import Thresholds
+        from brittle.validity.figures import Thresholds
+        from brittle.validity.judges import Judge
+        from brittle.validity.measuring import measure_validity
 
         return measure_validity(
-            self.path,
+            self.whole,
             [Path(file).absolute() for file in files],  # opening a judge may change the folder
             Thresholds(meaning, natural),
+            Run,
             unfinished,
             Judge.of(judge, self, judge_pairs),
             [Path(file).absolute() for file in calibration],
@@ -318,7 +341,7 @@ class Run:
         trained on the same data, if that has a train split. A target that is paid for is asked
         only if `costly` says so.
         """
-        from brittle.runs.floors import keep_floors
+        from brittle.validity.baselines import keep_floors
 
         return keep_floors(self, partial(self._opened, target), other, costly)
 
@@ -332,7 +355,7 @@ class Run:
         """The floors that were measured of the run."""
         return None if self.cases is not None else restore_floors(self._load(FLOORS))
 
-    def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
+    def report(self, path: str | Path, further: Sequence[Section | None] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
 
         What `inside` has seen is one of its sections.
@@ -345,7 +368,7 @@ class Run:
         write_whole(out, render(self, sections), errors="replace")
         return out
 
-    def _inside_sections(self) -> list[str]:
+    def _inside_sections(self) -> list[Section]:
         """Return the report's section on what was seen inside the target, if there is one."""
         if not inside_path(self.path).exists():
             return []

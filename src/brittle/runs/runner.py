@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from brittle.opening import as_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import with_keywords
+from brittle.runs.options import Keep, Limits, split_flat, with_flat
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,
@@ -46,13 +47,14 @@ from brittle.runs.under_way import (
 )
 from brittle.runs.workers.asking import WorkerAsker
 from brittle.runs.workers.setup import is_asked_by_driver
-from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
+from brittle.runs.workers.starting import Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
-from brittle.targets.options import Labels, Target
-from brittle.targets.protocols import HasScores, Translates
+from brittle.targets.options import Target
+from brittle.targets.protocols import HasScores, Translates, close, declared_by
 from brittle.text import Text
+from brittle.workflow.backends import Workers
 
 
 @dataclass(frozen=True)
@@ -72,113 +74,115 @@ def attack(
     examples: Any,
     attack: str | Attack = "pwws",
     *,
-    limit: int | None = None,
-    budget: int | None = None,
+    limits: Limits = Limits(),
+    keep: Keep = Keep(),
+    workers: Workers | int = Workers(),
     seed: int = 0,
     goal: str | Goal | None = None,
     toward: str | None = None,
     confidence: float | None = None,
-    only: str | None = None,
-    keep_meaning: float | None = None,
-    keep_fluent: float | None = None,
-    measures: str | bool = "winners",
-    labels: Labels = None,
-    scores: str = "auto",
-    mask: str | None = None,
-    device: str = "auto",
-    trust: Sequence[str] = (),
-    timeout: float = 30.0,
-    answers: str = "auto",
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
-    max_sent: int | None = None,
-    batch: int | None = None,
-    watchdog: float | None = 600.0,
-    workers: int = 1,
-    backend: str = "local",
-    address: str | None = None,
     progress: Callable[[RunProgress], None] | None = None,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
-    about_target: Mapping[str, Any] | None = None,
     shared: SharedAnswers | None = None,
-    columns: Mapping[str, Mapping[str, Any]] | None = None,
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or returns it.
 
-    `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
-    `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
-    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
-    `only` takes the examples of one class before that. With `keep_meaning` and `keep_fluent` a text
-    must have so much similarity and fluency beside its original to count. Both are measured for
-    texts that break a case: for every step with `measures="steps"`, never with "none". `goal` is a
-    spec (`keyword:Art`, `brittle list goals`) or a goal object; by default any other class counts.
-    `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
-    `about_target` is kept with the run, so that the same target can be opened again.
-    With several `workers` the cases are attacked in that many processes of this machine, or, with
-    `backend="ray"`, in actors of the Ray cluster at `address`; the results are the same.
-    `shared` keeps answers for further runs on the same target in this process. `columns` are those
-    of `TargetOptions`, for models that are trained on a table.
+    `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
+    or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
+    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`) or a goal object; by
+    default any other class counts. With several `workers` the cases are attacked in that many
+    processes of this machine, or in actors of a Ray cluster; the results are the same. `shared`
+    keeps answers for further runs on the same target in this process.
+
+    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep` and
+    `Workers` can be written flat, too: `budget=200` is `limits=Limits(budget=200)`, and
+    `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
-    worker_settings = WorkerSettings(workers, backend, address)
+    options, settings = split_flat(settings)
+    limits = with_flat(limits, "limits", options["limits"])
+    keep = with_flat(keep, "keep", options["keep"])
+    workers = workers if isinstance(workers, Workers) else Workers(workers)
+    workers = with_flat(workers, "workers", options["workers"])
+    about = options["target"].pop("about_target", None)
+    named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
-    if budget is not None and budget < 1:
-        raise UsageError(f"Got a budget of {budget} queries a case; expected 1 or more, or None.")
     dataset = as_dataset(examples)
-    fields = tuple(name for name, _ in dataset.examples[0].fields)
-    options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
-    options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
-    options |= {"fields": fields, "shape": dataset.shape, "columns": columns or {}}
-    # A target that is open already stays as it is, also where workers open it again.
-    is_open = isinstance(target, HasScores | Translates) and not isinstance(target, str)
-    if not is_open or getattr(target, "reads_zero_vectors", False):
-        options["wanted_mask"] = wanted_mask(attack)
-    given = Target.of(target, **options)
-    opened: Any = as_target(given)
-    about = about_target or given.stored()
-    # The name that the run keeps goes first: a live object may have been opened from it.
-    origin = given.as_stored(about) if about else given
-    try:
-        job = Job.of(
-            *(opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal),
-            *(keep_meaning, keep_fluent, measures),
-        )
+    named = _for_data(named, dataset, attack)
+    if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
+        named = replace(named.as_stored(about), opened=as_target(named))
+    with _opened(named) as opened:
+        aims: dict[str, Any] = {"goal": goal, "toward": toward, "confidence": confidence}
+        aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
+        job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
-        within(watchdog, lambda: job.fixed)
-        taken = job.dataset.take(limit, seed)
-        manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-        path = _path_of(job, folder, name, budget, warn or _silent)
+        within(limits.watchdog, lambda: job.fixed)
+        taken = job.dataset.take(limits.limit, seed)
+        manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
+        path = _path_of(job, folder, name, limits.budget, warn or _silent)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
-        with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
-            stored = store.totals
-            totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
-            totals.sent = max(totals.sent, store.journalled())
-            broker = Broker(
-                job.desks,
-                journal=store,
-                watchdog=watchdog,
-                most_sent=max_sent,
-                batch=batch,
-                caches={} if shared is None else shared.caches_of(job),
-                totals=totals,
-                stopping=stopping or threading.Event(),
-            )
-            try:
-                workforce = Workforce(worker_settings, origin)
-                _attack_cases(store, broker, job, taken, budget, progress, warn, workforce)
-            finally:
-                broker.close()
+        workforce = Workforce(workers, replace(named, opened=None), limits)
+        with (
+            open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
+            closing(_open_broker(job, store, limits, shared, stopping)) as broker,
+        ):
+            heard = warn or _silent
+            _attack_cases(_Start(store, broker, job, taken, workforce, heard, progress))
         return Run(path)
+
+
+def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
+    """Return a target that reads these data, and a masked word as the attack wants it read."""
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    target = replace(target, fields=fields, shape=dataset.shape)
+    # A target that is open already stays as it is, also where workers open it again.
+    is_live = not target.is_named and isinstance(target.model, HasScores | Translates)
+    if is_live and not declared_by(target.model, "reads_zero_vectors"):
+        return target
+    return replace(target, wanted_mask=wanted_mask(attack))
+
+
+@contextmanager
+def _opened(target: Target) -> Iterator[Any]:
+    """Open a target and close it in the end; one that is open already stays open."""
+    opened: Any = as_target(target)
+    try:
+        yield opened
     finally:
-        if opened is not target and hasattr(opened, "close"):
-            opened.close()
+        if opened is not target.opened and opened is not target.model:
+            close(opened)
+
+
+def _open_broker(
+    job: Job,
+    store: Store,
+    limits: Limits,
+    shared: SharedAnswers | None,
+    stopping: threading.Event | None,
+) -> Broker:
+    """Return the broker of a run, which goes on counting where the last start stopped."""
+    stored = store.totals
+    totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
+    totals.sent = max(totals.sent, store.journalled())
+    return Broker(
+        job.desks,
+        journal=store,
+        watchdog=limits.watchdog,
+        most_sent=limits.max_sent,
+        batch=limits.batch,
+        caches={} if shared is None else shared.caches_of(job),
+        totals=totals,
+        stopping=stopping or threading.Event(),
+    )
 
 
 def _path_of(
@@ -189,7 +193,7 @@ def _path_of(
         return folder / f"{name}.sqlite"
     path = default_path(folder, job.default_name(), budget)
     other = same_but_budget(path, job.default_name())
-    if other is not None and getattr(job.target, "costly", False):
+    if other is not None and declared_by(job.target, "costly"):
         warn(
             f"The run {other!r} has the same settings and another budget. With --name {other} a "
             "larger budget goes on with it, and asks nothing again that was answered."
@@ -216,89 +220,106 @@ def search(
         broker.close()
 
 
-def _attack_cases(
-    store: Store,
-    broker: Broker,
-    job: Job,
-    taken: Dataset,
-    budget: int | None,
-    progress: Callable[[RunProgress], None] | None,
-    warn: Callable[[str], None] | None,
-    workforce: Workforce,
-) -> None:
+@dataclass
+class _Start:
+    """One start of a run: what is attacked, where it is stored, who works, and who hears of it.
+
+    `done` are the cases that have a result when the first case begins. The `job` gets the keywords
+    of its cases after the workers have started.
+    """
+
+    store: Store
+    broker: Broker
+    job: Job
+    taken: Dataset
+    workforce: Workforce
+    warn: Callable[[str], None]
+    progress: Callable[[RunProgress], None] | None
+
+    def __post_init__(self) -> None:
+        self.ids = case_ids(self.taken.examples)
+        self.store.plan(self.taken.examples, self.ids)
+        self.done = self.store.finished()
+        self.under_way = UnderWay(self.store.path, str(self.store.manifest.get("started")))
+        self._seconds_before = float(self.store.totals.get("seconds", 0.0))
+        self._begun = time.perf_counter()
+
+    @property
+    def left(self) -> int:
+        """How many planned cases have no result yet."""
+        return len(set(self.ids) - self.done)
+
+    def cases(self) -> Iterator[Case[Any]]:
+        """Yield the cases that have no result yet; begun when the keywords are drawn."""
+        yield from self.job.cases(self.taken, self.ids, self.done)
+
+    def totals(self) -> dict[str, float]:
+        """Return what was computed for the run until now."""
+        seconds = self._seconds_before + time.perf_counter() - self._begun
+        return asdict(self.broker.totals) | {"seconds": seconds}
+
+    def keep_warnings(self, messages: Sequence[str], former: Sequence[str] = ()) -> None:
+        """Store warnings with the run, after the former ones, and say them."""
+        self.store.amend(warnings=list(dict.fromkeys([*former, *messages])))
+        for message in messages:
+            self.warn(message)
+
+
+def _attack_cases(start: _Start) -> None:
     """Attack the cases that have no result yet, and store every case as it ends."""
-    ids = case_ids(taken.examples)
-    store.plan(taken.examples, ids)
-    done = store.finished()
-    seconds_before = float(store.totals.get("seconds", 0.0))
-    start = time.perf_counter()
-    counts = store.counts()
-
-    def totals() -> dict[str, float]:
-        return asdict(broker.totals) | {"seconds": seconds_before + time.perf_counter() - start}
-
-    def cases() -> Iterator[Case[Any]]:
-        yield from job.cases(taken, ids, done)  # begun when the keywords are drawn
-
-    say = warn or _silent
-    under_way = UnderWay(store.path, str(store.manifest.get("started")))
+    store, under_way = start.store, start.under_way
     try:
-        if len(done) == len(set(ids) | done):
+        if not start.left:
             under_way.path.unlink(missing_ok=True)
             return
-        suspects = suspects_of(under_way, cases())
-        workforce = react(under_way, suspects, workforce, job, say)
+        suspects = suspects_of(under_way, start.cases())
+        start.workforce = react(under_way, suspects, start.workforce, start.job, start.warn)
         if under_way.is_careful and len(suspects) == 1:
-            store.add(
-                [result_of(Outcome(suspects[0], "error", ENDS_PROCESS, 1), job)], [], totals()
-            )
-            done, counts = store.finished(), store.counts()
-        count = len(set(ids) - done)
-        working = _working(workforce, job, broker, cases(), count, budget, say, under_way)
-        with working as (asker, finished):
+            ended = Outcome(suspects[0], "error", ENDS_PROCESS, 1)
+            store.add([result_of(ended, start.job)], [], start.totals())
+            start.done = store.finished()
+        with _working(start) as (asker, finished):
             if under_way.is_careful and len(suspects) > 1:
-                ask_one_by_one(under_way, suspects, broker, say)
-            with under_way.asking(ids):
-                job = with_keywords(job, store, asker, taken, ids)
-            if not done:
-                _diagnose(store, asker, job, taken, ids, warn, under_way)
-            for results, steps in finished:
-                store.add(results, steps, totals())
-                for result in results:
-                    counts[result.status] = counts.get(result.status, 0) + 1
-                if progress is not None:
-                    now, sent = totals()["seconds"], broker.totals.sent
-                    progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
-        message = ask_again(store, broker, job)
+                ask_one_by_one(under_way, suspects, start.broker, start.warn)
+            with under_way.asking(start.ids):
+                start.job = with_keywords(start.job, store, asker, start.taken, start.ids)
+            if not start.done:
+                _diagnose(start, asker)
+            _store_rows(start, finished)
+        message = ask_again(store, start.broker, start.job)
         if message is not None:
-            _warn(store, [message], warn, store.manifest.get("warnings", []))
+            start.keep_warnings([message], store.manifest.get("warnings", []))
     finally:
-        if len(done) < len(ids):
-            store.add([], [], totals())
+        if start.left:
+            store.add([], [], start.totals())
+
+
+def _store_rows(start: _Start, finished: Iterator[FinishedRows]) -> None:
+    """Store the rows of cases as they end, and report how far the run is."""
+    counts = start.store.counts()
+    for results, steps in finished:
+        start.store.add(results, steps, start.totals())
+        for result in results:
+            counts[result.status] = counts.get(result.status, 0) + 1
+        if start.progress is not None:
+            done, seconds = sum(counts.values()), start.totals()["seconds"]
+            sent = start.broker.totals.sent
+            start.progress(RunProgress(done, len(start.ids), counts, sent, seconds))
 
 
 @contextmanager
-def _working(
-    workforce: Workforce,
-    job: Job,
-    broker: Broker,
-    cases: Iterator[Case[Any]],
-    count: int,
-    budget: int | None,
-    warn: Callable[[str], None],
-    under_way: UnderWay,
-) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
+def _working(start: _Start) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
     """Attack cases in this process or in workers, which live as long as the `with` block.
 
     Yield who answers questions before the first case begins, and the rows of cases as they end.
     """
-    is_here = workforce.settings.is_one_process
-    asks_here = is_here or is_asked_by_driver(job.target)
-    with under_way.noted(asks_here and getattr(job.target, "in_process", True)):
-        if is_here:
-            yield broker, _attack_here(job, broker, cases, budget, under_way)
+    workforce, job, broker = start.workforce, start.job, start.broker
+    asks_here = workforce.is_one_process or is_asked_by_driver(job.target)
+    with start.under_way.noted(asks_here and declared_by(job.target, "in_process")):
+        if workforce.is_one_process:
+            yield broker, _attack_here(start)
             return
-        driver = start_driver(workforce, job, broker, cases, count, budget, warn)
+        driver = start_driver(workforce, job, broker, start.cases(), start.left, start.warn)
         try:
             # What ends a process must not end this one.
             yield broker if asks_here else WorkerAsker(driver), driver.rows()
@@ -306,18 +327,13 @@ def _working(
             driver.group.close()
 
 
-def _attack_here(
-    job: Job,
-    broker: Broker,
-    cases: Iterator[Case[Any]],
-    budget: int | None,
-    under_way: UnderWay,
-) -> Iterator[FinishedRows]:
+def _attack_here(start: _Start) -> Iterator[FinishedRows]:
     """Yield the rows of finished cases, round by round."""
-    engine = build_engine(job, broker, budget)
+    under_way = start.under_way
+    engine = build_engine(start.job, start.broker, start.workforce.limits.budget)
     engine.window = 1 if under_way.is_careful else engine.window
-    for ended in engine.run(under_way.begun(cases)):
-        yield rows_of(ended, job, broker.answer)
+    for ended in engine.run(under_way.begun(start.cases())):
+        yield rows_of(ended, start.job, start.broker.answer)
         under_way.end(outcome.case.id for outcome in ended)
 
 
@@ -325,29 +341,21 @@ def _silent(message: str) -> None:
     """Warn nobody."""
 
 
-def _diagnose(
-    store: Store,
-    asker: Asker,
-    job: Job,
-    taken: Dataset,
-    ids: Sequence[str],
-    warn: Callable[[str], None] | None,
-    under_way: UnderWay,
-) -> None:
+def _diagnose(start: _Start, asker: Asker) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
+    job = start.job
     # Only the sides of pairs need the larger sample.
-    is_pair = any(len(example.fields) == 2 for example in taken.examples[:1])
-    count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
-    cases = list(islice(job.cases(taken, ids, set()), count))
+    is_pair = any(len(example.fields) == 2 for example in start.taken.examples[:1])
+    cases = list(islice(start.cases(), MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE))
     first = [*job.dataset.warnings, *job.notes, *_doubts_of_attack(job, cases)]
-    _warn(store, first, warn)  # said before anything is asked, which may cost something
+    start.keep_warnings(first)  # said before anything is asked, which may cost something
     keywords = named_keywords(job.goal)
-    with under_way.asking(case.id for case in cases):
+    with start.under_way.asking(case.id for case in cases):
         doubts = diagnose(job.target, cases, asker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])
-    _warn(store, messages, warn, first)
+    start.keep_warnings(messages, first)
 
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
@@ -355,16 +363,3 @@ def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
     doubt = declared(job.attack, "doubt")
     message = doubt([case.item for case in cases[:SAMPLE_SIZE]]) if doubt and cases else None
     return [message] if message else []
-
-
-def _warn(
-    store: Store,
-    messages: Sequence[str],
-    warn: Callable[[str], None] | None,
-    former: Sequence[str] = (),
-) -> None:
-    """Store warnings with the run, after the former ones, and say them."""
-    store.amend(warnings=list(dict.fromkeys([*former, *messages])))
-    for message in messages:
-        if warn is not None:
-            warn(message)

@@ -47,8 +47,8 @@ from brittle.runs.stored_rows import (
 )
 from brittle.runs.write_ahead_log import check_log, lacks_log
 from brittle.schema import reader
-from brittle.validity.floors import Floors
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Floors, Validity
+from brittle.validity.stored import FLOORS, JUDGEMENTS, VALIDITY
 
 if TYPE_CHECKING:
     from brittle.data.example import Example
@@ -58,8 +58,6 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x62726974
 VERSION = 4
 READABLE = (1, 2, 3, 4)
-VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
-"""The names of what is measured of a run after it was made."""
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
 MEASURED: Mapping[str, Any] = {
     VALIDITY: Validity,
@@ -109,7 +107,8 @@ class Store:
                 log.warning(
                     "%s was killed or is being written, and %s-wal is not beside it: cases may be "
                     "missing, and are attacked again.",
-                    *(path, path.name),
+                    path,
+                    path.name,
                 )
             store = Store(path, _connect(path, "rw"), lock)
             store._begin_writing()

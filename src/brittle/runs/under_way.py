@@ -170,8 +170,8 @@ def react(
     """Tell what ended the last start, and have it not happen again; return who works now."""
     if not suspects or under_way.last is None:
         return workforce
-    workforce = workforce.apart(job) if workforce.settings.is_one_process else workforce
-    under_way.is_careful = workforce.settings.is_one_process or is_asked_by_driver(job.target)
+    workforce = workforce.apart(job) if workforce.is_one_process else workforce
+    under_way.is_careful = workforce.is_one_process or is_asked_by_driver(job.target)
     last = under_way.last
     how = f" ({last.crash})" if last.crash else ""
     remedy = (ENDED if len(suspects) == 1 else ONE_BY_ONE) if under_way.is_careful else APART

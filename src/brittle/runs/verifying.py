@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from brittle.answers import SCORES, AnswerColumns, find_label
 from brittle.asks import ANSWER, Case
 from brittle.engine.desks import Desk
 from brittle.engine.judging import judge_alone, start_case
+from brittle.errors import GateFailed
+from brittle.formatting import plural
 from brittle.goals import Goal
 from brittle.goals.classes import is_class_goal
 from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
@@ -18,14 +20,7 @@ from brittle.results import Result, has_adversary
 from brittle.targets.capabilities import answers_of, make_desks
 from brittle.targets.protocols import declared_by
 
-
-class Rows(Protocol):
-    """What is needed of a run."""
-
-    @property
-    def manifest(self) -> dict[str, Any]: ...
-
-    def results(self) -> list[Result]: ...
+MAX_FAILURES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -36,14 +31,39 @@ class Recheck:
     now: AnswerColumns
     still_wins: bool
 
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        answer = {"confidence": self.now.confidence, "answer": self.now.text}
+        about = {"case": self.row.case, "label": self.row.label, "predicted": self.now.label}
+        return about | answer | {"wins": self.still_wins}
 
-def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Recheck]:
+
+def describe_rechecks(checked: Sequence[Recheck]) -> Iterator[str]:
+    """Yield how many adversaries still break the target, and some of those that do not."""
+    failed = [check for check in checked if not check.still_wins]
+    cases = plural(len(checked), "broken cases")
+    yield f"{len(checked) - len(failed)} of {cases} still break."
+    for check in failed[:MAX_FAILURES_SHOWN]:
+        now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
+        yield f"  {check.row.case} is now {now}"
+
+
+def require_all(checked: Sequence[Recheck]) -> None:
+    """Fail if an adversary no longer breaks the target."""
+    failed = sum(not check.still_wins for check in checked)
+    if failed:
+        raise GateFailed(f"{failed} of {plural(len(checked), 'broken cases')} no longer break.")
+
+
+def recheck(
+    manifest: Mapping[str, Any], rows: Sequence[Result], target: Any, goal: Goal | None = None
+) -> Iterator[Recheck]:
     """Ask about the adversary of every broken case again, alone, and judge it by the run's goal.
 
     A goal that looks at the answer on the original gets that of the run; if it is not known, or the
     target is another one, the original is asked again too.
     """
-    manifest, locked = run.manifest, run.manifest.get("locked", [])
+    locked = manifest.get("locked", [])
     kind, toward = kind_named(manifest.get("kind", "text")), manifest.get("toward")
     labels, answers = tuple(declared_by(target, "labels")), answers_of(target)
     limits = (toward, manifest.get("confidence"), answers, labels)
@@ -53,7 +73,7 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     desk = make_desks(target)[ANSWER]
     is_same = target.fingerprint == manifest.get("fingerprint")
     needs_start = not is_class_goal(manifest["goal"])
-    for row in run.results():
+    for row in rows:
         if not has_adversary(row):
             continue
         if draws:  # the row names the keyword that was drawn for its case

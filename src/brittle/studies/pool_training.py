@@ -13,7 +13,7 @@ from typing import Any, Literal
 from brittle.errors import BrittleError
 from brittle.studies.pool_tasks import find_member, models_in, train_tasks, zoo_specs
 from brittle.studies.pools import Pool
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import FAILED
 from brittle.zoo.folder import load_card
@@ -70,7 +70,7 @@ def train_pool(
     label: str | None = None,
     device: str = "auto",
     force: bool = False,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     progress: Progress = lambda states, changed: None,
 ) -> list[MemberState]:
     """Train the models of a pool that are not in the cache, or all if forced; return their states.

@@ -123,15 +123,10 @@ def member_of(line: str, data: str, seeds: int) -> Member:
     if parts is None:
         return Member(line, line)
     design = grid.design(parts.model)
-    if design.kind == "language model":
+    family = design.family
+    if family.no_target:
         raise UsageError(
-            f"The line {line!r} names a language model, which is no target. Name networks that "
-            "read it, such as LSTM-WC-ELMo-1."
-        )
-    if design.kind == "generator":
-        raise UsageError(
-            f"The line {line!r} names a generator, which is no target. Name classifiers, such as "
-            "LeNet@mnist."
+            f"The line {line!r} names a {family.kind}, which is no target. {family.no_member}"
         )
     method = f"+{parts.method}" if parts.method else ""
     settings = f"?{','.join(parts.settings)}" if parts.settings else ""
@@ -141,7 +136,7 @@ def member_of(line: str, data: str, seeds: int) -> Member:
 
     twin = named(parts.seed + 1) if seeds > 1 else None
     name = f"{design.name}{method}{settings}"
-    return Member(name, named(parts.seed), twin, _table_parts(design))
+    return Member(name, named(parts.seed), twin, family.place(design))
 
 
 def _zoo_parts(line: str) -> NameParts | None:
@@ -157,19 +152,3 @@ def _zoo_parts(line: str) -> NameParts | None:
             raise
         return None
     return parts
-
-
-def _table_parts(design: grid.Design) -> dict[str, str | int]:
-    """Return what tells a model from the others in the tables of a study."""
-    if design.kind == "transformer":
-        return {"architecture": "BERT", "reads": "BERT"}
-    if design.kind != "network":
-        return {"architecture": design.name, "reads": "word"}
-    embedding, reads = str(design.parts["embedding"]), str(design.parts["input"])
-    return {
-        "architecture": design.parts["encoder"],
-        "input": reads,
-        "embedding": embedding,
-        "layers": design.parts["layers"],
-        "reads": "Character" if reads == "C" else embedding,
-    }

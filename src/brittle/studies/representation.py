@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError, unknown
 from brittle.metrics.operations import aligned
+from brittle.reports.nearest import nearest_section
+from brittle.reports.page import Section
 from brittle.results import Result
 from brittle.targets.protocols import HasEmbeddings, declared_by
 from brittle.text import Text, is_word
@@ -178,3 +180,15 @@ def _units(vectors: Vectors) -> Vectors:
     with np.errstate(divide="ignore", invalid="ignore"):
         unit: Vectors = vectors / length
     return unit
+
+
+def nearest_words(
+    results: Sequence[Result], target: Any, k: int = 5, max_words: int = 12
+) -> Section | None:
+    """Return the report's section on the nearest words of the words that a run edited."""
+    vocabulary = embed_vocabulary(target)
+    changes = [vocabulary.change(old, new, k) for old, new in edited_words(results, max_words)]
+    rows = [
+        (c.word, c.edited, [n.word for n in c.before], [n.word for n in c.after]) for c in changes
+    ]
+    return nearest_section(rows, vocabulary.layer)

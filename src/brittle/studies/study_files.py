@@ -27,7 +27,8 @@ from brittle.errors import UsageError
 from brittle.runs.run_files import check_name, is_marked_run
 from brittle.runs.store import sole_writer
 from brittle.schema import Malformed, load_json
-from brittle.studies.study_format import SUFFIX, load_content, save_content
+from brittle.studies.former_studies import in_present_layout
+from brittle.studies.study import FORMAT, SUFFIX, load_content, save_content
 
 log = logging.getLogger(__name__)
 
@@ -188,9 +189,10 @@ def _is_recognised(path: Path) -> bool:
 
 def _named_in(content: dict[str, Any]) -> tuple[set[str], set[str]]:
     """Return the files of runs, and the ids of cases, that the fields of a study name."""
-    cells = [cell for cells in content.get("cells", {}).values() for cell in cells.values()]
-    runs = {*content.get("runs", {}).values(), *(cell["run"] for cell in cells)}
-    return runs, {case["case"] for case in content.get("cases", ())}
+    results = in_present_layout(content, FORMAT).get("results", {})
+    cells = [cell for cells in results.get("cells", {}).values() for cell in cells.values()]
+    runs = {*results.get("runs", {}).values(), *(cell["run"] for cell in cells)}
+    return runs, {case["case"] for case in results.get("cases", ())}
 
 
 def _cases_in(journal: Path) -> set[str]:

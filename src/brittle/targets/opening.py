@@ -35,11 +35,13 @@ def as_target(target: Any, **options: Any) -> Opened:
     models of the last two kinds. `trust` names types that a `.skops` file may hold, `timeout` is
     for one line of a command, `fields` are those of the data, and `shape` that of its pictures.
     """
-    opened = Target.of(target, **options)
-    opened.check()
-    if isinstance(opened.model, str | os.PathLike):
-        return _open_named(str(opened.model), opened)
-    return _open_object(opened.model, opened)
+    wanted = Target.of(target, **options)
+    if wanted.opened is not None:
+        return cast(Opened, wanted.opened)
+    wanted.check()
+    if isinstance(wanted.model, str | os.PathLike):
+        return _open_named(str(wanted.model), wanted)
+    return _open_object(wanted.model, wanted)
 
 
 def _open_named(spec: str, options: TargetOptions) -> Opened:

@@ -139,6 +139,8 @@ class Target(TargetOptions):
     """
 
     model: Any
+    opened: Any = field(default=None, kw_only=True)
+    """The target itself, if it is open already; `model` is then the name that a run keeps of it."""
 
     @staticmethod
     def of(target: Any, **options: Any) -> Target:

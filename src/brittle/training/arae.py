@@ -1,4 +1,4 @@
-"""Fitting of an ARAE: block by block, with checkpoints, until its samples get no better.
+"""Fitting of an ARAE: step by step, until its autoencoder gets no better, then its generator.
 
 A resumed training ends with the same weights as an undisturbed one. This file needs torch.
 """
@@ -6,31 +6,27 @@ A resumed training ends with the same weights as an undisturbed one. This file n
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.errors import UsageError
-from brittle.training import checkpoint
 from brittle.training.arae_latent import fit_latent
 from brittle.training.arae_steps import SentenceRows, Trainer
-from brittle.training.checkpoint import TrainingState
-from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.checkpoint import StepState
+from brittle.training.job import Diverged, Fitted, Job, changed_result
 from brittle.training.loop import seeded
-from brittle.training.optimizers import restore_state, state_of
-from brittle.training.progress import TrainingProgress
-from brittle.training.sentence_measures import measure
-from brittle.zoo import folder as folders
+from brittle.training.progress import after_step
+from brittle.training.sentence_measures import SentenceMeasures, measure
+from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
 from brittle.zoo.device import torch_device
 from brittle.zoo.generators.arae import ARAE, CRITIC
 from brittle.zoo.generators.sentences import SentenceTokenizer
-from brittle.zoo.names.settings import SentenceGeneratorSettings
+from brittle.zoo.restoring import save_network
 from brittle.zoo.tokenizers.words import UNKNOWN
 
 log = logging.getLogger(__name__)
@@ -38,34 +34,160 @@ MIN_DISTINCT = 0.05  # a generator with fewer different sentences has collapsed
 MIN_SENTENCES = 20
 MAX_DEV = 2_000  # sentences that are measured
 CHECK_SAMPLES = 1_000
-REPORTS_PER_BLOCK = 10
+REPORTS_BETWEEN_CHECKPOINTS = 10
 
 
-def fit_sentence_generator(job: TrainingJob, settings: SentenceGeneratorSettings) -> Fitted:
+def fit_sentence_generator(job: Job) -> Fitted:
     """Fit an ARAE on sentences; the vocabulary is that of the train split."""
-    device = torch_device(job.device)
+    device, settings = torch_device(job.device), job.settings
     sentences = [str(text) for text in job.train.texts]
     caps = {"cap": settings.vocabulary, "min_count": settings.min_count}
-    tokenizer = SentenceTokenizer.of(sentences, settings.reads, **caps)
+    tokenizer = SentenceTokenizer.of(sentences, settings.max_length, **caps)
     rows, unknown = _rows(job, tokenizer, device)
     with seeded(job.seed, 1):
         model = ARAE(settings, len(tokenizer)).to(device)
-        trainer = Trainer(model, settings, rows)
-        try:
-            state = _run_blocks(job, trainer, tokenizer)
-        except Diverged as error:
-            if error.fitted is not None:
-                error.fitted = _finish(job, trainer, tokenizer, error.fitted)
-            raise
-        epochs = state.epoch * settings.check_every * settings.batch // len(rows.train)
-        counted = {"sentences": len(rows.train), "left out, with rare words": unknown}
-        steps = {"steps": min(state.best_epoch * settings.check_every, settings.steps)}
-        return _finish(job, trainer, tokenizer, Fitted(None, epochs, measures=steps | counted))
+        training = SentenceTraining(Trainer(model, settings, rows), job.seed)
+
+        def fit() -> Fitted:
+            state = _run(job, training, tokenizer)
+            planned = -(-state.step // settings.check_every) * settings.check_every
+            epochs = planned * settings.batch_size // len(rows.train)
+            counted = {"sentences": len(rows.train), "left out, with rare words": unknown}
+            return Fitted(None, epochs, measures={"steps": state.good_step} | counted)
+
+        return changed_result(fit, partial(_finish, job, training.trainer, tokenizer))
 
 
-def _finish(
-    job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted
-) -> Fitted:
+@dataclass
+class SentenceTraining:
+    """The steps of an ARAE, and how far they are; `good` are the weights that rebuilt most words.
+
+    (The authors stop by the reverse perplexity. Here generator and inverter are trained further
+    when the autoencoder rests, so it is the autoencoder that decides.)
+    """
+
+    trainer: Trainer
+    seed: int
+    state: StepState = field(default_factory=StepState)
+    good: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def network(self) -> nn.Module:
+        return self.trainer.model
+
+    @property
+    def optimized(self) -> Mapping[str, tuple[torch.optim.Optimizer, Mapping[str, nn.Parameter]]]:
+        named = {}
+        for name, optimizer in self.trainer.optimizers.items():
+            if not isinstance(optimizer, torch.optim.SGD):  # which has no state
+                parts = ("encoder.", "decoder.") if name == "autoencoder" else (f"{name}.",)
+                weights = self.network.named_parameters()
+                named[name] = (optimizer, {n: w for n, w in weights if n.startswith(parts)})
+        return named
+
+    @property
+    def checkpoints(self) -> Sequence[int]:
+        settings = self.trainer.settings
+        return [*range(settings.check_every, settings.steps, settings.check_every), settings.steps]
+
+    def make_state(self, **stored: Any) -> StepState:
+        """Build the state; earlier versions counted blocks of steps between checkpoints."""
+        if "epoch" not in stored:
+            return StepState(**stored)
+        settings = self.trainer.settings
+        step, good_step = (
+            min(stored[name] * settings.check_every, settings.steps)
+            for name in ("epoch", "best_epoch")
+        )
+        return StepState(step, good_step, stored["best"], stored["since"] >= settings.patience)
+
+    @property
+    def checkpoints_since_good(self) -> int:
+        return -(-(self.state.step - self.state.good_step) // self.trainer.settings.check_every)
+
+    def step(self) -> Losses:
+        if self.state.step % self.trainer.settings.check_every == 0:
+            self.network.train()
+            # Nothing waits that a checkpoint does not hold.
+            self.trainer.optimizers["autoencoder"].zero_grad()
+        return {"": self.trainer.step(self.state.step, self.seed)}
+
+
+@dataclass
+class _Watch:
+    """Judges and reports a training at its checkpoints; `at` is what was measured last."""
+
+    job: Job
+    training: SentenceTraining
+    tokenizer: SentenceTokenizer
+    at: SentenceMeasures | None = None
+
+    def judge(self, losses: Losses) -> Judgement:
+        """Keep the weights that rebuild most words; end after a collapse or without patience."""
+        trainer, state = self.training.trainer, self.training.state
+        trainer.model.eval()
+        self.at = measure(
+            trainer.model,
+            self.tokenizer,
+            trainer.rows.train,
+            trainer.rows.dev,
+            CHECK_SAMPLES,
+            is_inverted=False,
+        )
+        is_best = self.at.rebuilt > state.best
+        state.best = max(state.best, self.at.rebuilt)
+        is_patient = is_best or self.training.checkpoints_since_good < self.job.settings.patience
+        return Judgement(is_best, ends=not is_patient or self._has_collapsed(is_best))
+
+    def report(self, losses: Losses) -> None:
+        """Report what was measured, and warn of a collapse."""
+        assert self.at is not None
+        state = self.training.state
+        is_best = state.good_step == state.step
+        self._report(losses, f", {self.at.describe()}{' (best)' if is_best else ''}", is_best)
+        if self._has_collapsed(is_best):
+            log.warning(
+                "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
+                "weights of step %d are kept.",
+                self.job.name,
+                100 * self.at.distinct,
+                state.good_step,
+            )
+
+    def report_between(self, losses: Losses) -> None:
+        """Report the mean loss since the last checkpoint."""
+        self._report(losses, "", False)
+
+    def _report(self, losses: Losses, measured: str, is_best: bool) -> None:
+        step, steps, [loss] = self.training.state.step, self.job.settings.steps, losses.values()
+        line = f"step {step}/{steps}, loss {loss:.3f}{measured}"
+        self.job.report(after_step(self.job.name, step, steps, loss, line, is_best))
+
+    def _has_collapsed(self, is_best: bool) -> bool:
+        assert self.at is not None
+        quarter = len(self.training.checkpoints) // 4 * self.job.settings.check_every
+        is_late = self.training.state.step >= quarter
+        return self.at.distinct < MIN_DISTINCT and not is_best and is_late
+
+
+def _run(job: Job, training: SentenceTraining, tokenizer: SentenceTokenizer) -> StepState:
+    """Train until no more words are rebuilt; restore the best weights, also if it diverges."""
+    watch = _Watch(job, training, tokenizer)
+    resume(training, job.folder)
+    try:
+        looks = Watch(watch.judge, watch.report, watch.report_between, REPORTS_BETWEEN_CHECKPOINTS)
+        run_steps(training, job.folder, looks)
+    except ArithmeticError as error:
+        fitted = None
+        if training.good:
+            training.network.load_state_dict(training.good)
+            fitted = Fitted(None, 0, measures={"steps": training.state.good_step})
+        raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
+    training.network.load_state_dict(training.good)
+    return training.state
+
+
+def _finish(job: Job, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted) -> Fitted:
     """Fit generator and inverter to the codes there are, measure and save them."""
     model, rows, settings = trainer.model, trainer.rows, trainer.settings
 
@@ -76,8 +198,7 @@ def _finish(
         return at.distinct >= MIN_DISTINCT
 
     def report(line: str) -> None:
-        progress = (0, 0, settings.steps, settings.steps, 0.0, None, False, line)
-        job.report(TrainingProgress(job.name, *progress))
+        job.report(after_step(job.name, settings.steps, settings.steps, 0.0, line))
 
     if not fit_latent(model, settings, rows.train, job.seed, is_good, report):
         log.warning(
@@ -88,139 +209,26 @@ def _finish(
     if not _is_finite(model):
         raise Diverged(f"The training of {job.name} stopped: the inverter has no numbers.", None)
     measures = measure(model, tokenizer, rows.train, rows.dev)
-    save(job.folder, model, tokenizer)
+    save_network(job.folder, model, tokenizer.words, leave_out=[CRITIC])
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
     figures = measures.as_json() | {"summary": measures.summary()}
     return replace(fitted, parts=parts, measures={**fitted.measures, **figures})
 
 
-def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:
+def _rows(job: Job, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:
     """Return the rows of sentences; those of the train split with an unknown word are left out."""
     train = tokenizer.rows(job.train.texts)
     known = ~(train == UNKNOWN).any(axis=1)
     if known.sum() < MIN_SENTENCES:
         raise UsageError(
             f"{job.name} has {known.sum()} sentences to learn from, of words that occur in at "
-            f"least {job.settings.min_count} of them; expected {MIN_SENTENCES} or more. Train on "  # type: ignore[union-attr]
+            f"least {job.settings.min_count} of them; expected {MIN_SENTENCES} or more. Train on "
             "more text, or with --set min_count=1."
         )
     dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
-    on_device = (torch.from_numpy(rows).to(device) for rows in (train[known], dev))
-    return SentenceRows(*on_device), int((~known).sum())
-
-
-def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer) -> TrainingState:
-    """Train block by block, until no more words are rebuilt; keep the best weights.
-
-    (The authors stop by the reverse perplexity. Here generator and inverter are trained further
-    when the autoencoder rests, so it is the autoencoder that decides.)
-    """
-    settings, rows, model = trainer.settings, trainer.rows, trainer.model
-    blocks = math.ceil(settings.steps / settings.check_every)
-    state, best = _resume(job.folder, trainer)
-    while state.epoch < blocks and state.since < settings.patience:
-        try:
-            loss = _run_block(job, trainer, state.epoch)
-        except ArithmeticError as error:
-            model.load_state_dict(best or model.state_dict())
-            reached = {"steps": state.best_epoch * settings.check_every}
-            fitted = Fitted(None, 0, measures=reached) if best else None
-            raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
-        model.eval()
-        at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
-        if state.end_epoch(loss, at.rebuilt):
-            best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-        has_collapsed = at.distinct < MIN_DISTINCT and state.since and state.epoch >= blocks // 4
-        if has_collapsed:
-            state.since = settings.patience  # it has ended, also for a training that resumes
-        checkpoint.save(job.folder, state, _tensors(trainer, best))
-        done = min(state.epoch * settings.check_every, settings.steps)
-        best_mark = " (best)" if state.since == 0 else ""
-        line = f"step {done}/{settings.steps}, loss {loss:.3f}, {at.describe()}{best_mark}"
-        progress = (0, 0, done, settings.steps, loss, None, state.since == 0, line)
-        job.report(TrainingProgress(job.name, *progress))
-        if has_collapsed:
-            log.warning(
-                "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
-                "weights of step %d are kept.",
-                job.name,
-                100 * at.distinct,
-                state.best_epoch * settings.check_every,
-            )
-    model.load_state_dict(best)
-    return state
-
-
-def _run_block(job: TrainingJob, trainer: Trainer, block: int) -> float:
-    """Run the steps of a block; return the mean loss of the autoencoder."""
-    settings = trainer.settings
-    first = block * settings.check_every
-    numbers = range(first, min(first + settings.check_every, settings.steps))
-    trainer.model.train()
-    trainer.optimizers["autoencoder"].zero_grad()  # nothing waits that a checkpoint does not hold
-    total = 0.0
-    for done, number in enumerate(numbers, 1):
-        loss = trainer.step(number, job.seed)
-        if not math.isfinite(loss):
-            raise ArithmeticError(f"the loss is {loss} in step {number + 1}")
-        total += loss
-        if done % max(1, len(numbers) // REPORTS_PER_BLOCK) == 0:
-            line = f"step {number + 1}/{settings.steps}, loss {total / done:.3f}"
-            progress = (0, 0, number + 1, settings.steps, total / done, None, False, line)
-            job.report(TrainingProgress(job.name, *progress))
-    if not _is_finite(trainer.model):
-        raise ArithmeticError(f"some weights are no numbers after step {numbers[-1] + 1}")
-    return total / len(numbers)
+    on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]
+    return SentenceRows(train=on_device[0], dev=on_device[1]), int((~known).sum())
 
 
 def _is_finite(module: nn.Module) -> bool:
     return all(bool(weight.isfinite().all()) for weight in module.parameters())
-
-
-def save(folder: Path, model: ARAE, tokenizer: SentenceTokenizer) -> None:
-    """Write the vocabulary, and the weights but those of the critic, which only trains others."""
-    tensors = {
-        name: tensor.cpu().numpy()
-        for name, tensor in model.state_dict().items()
-        if not name.startswith(CRITIC)
-    }
-    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-    folders.write_words(folder / folders.VOCABULARY_FILE, tokenizer.words)
-
-
-def _tensors(trainer: Trainer, best: Mapping[str, Tensor]) -> dict[str, NDArray[Any]]:
-    """Return what a checkpoint holds: the weights, the best ones, and what the optimizers know."""
-    tensors = {f"now.{name}": tensor for name, tensor in trainer.model.state_dict().items()}
-    tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
-    for optimizer, weights in _optimized(trainer):
-        tensors |= state_of(optimizer, weights)
-    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
-
-
-def _optimized(
-    trainer: Trainer,
-) -> Iterator[tuple[torch.optim.Optimizer, dict[str, nn.Parameter]]]:
-    """Yield every optimizer that has a state, with its weights by name."""
-    for name, optimizer in trainer.optimizers.items():
-        if not isinstance(optimizer, torch.optim.SGD):
-            parts = ("encoder.", "decoder.") if name == "autoencoder" else (f"{name}.",)
-            named = trainer.model.named_parameters()
-            yield optimizer, {n: weight for n, weight in named if n.startswith(parts)}
-
-
-def _resume(folder: Path, trainer: Trainer) -> tuple[TrainingState, dict[str, Tensor]]:
-    """Restore weights and optimizers from the checkpoint, if any; return the best weights too."""
-    stored = checkpoint.load(folder, TrainingState)
-    if stored is None:
-        return TrainingState(), {}
-    state, arrays = stored
-    device = trainer.rows.train.device
-    tensors = {name: torch.from_numpy(array.copy()).to(device) for name, array in arrays.items()}
-
-    def part(prefix: str) -> dict[str, Tensor]:
-        return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-    trainer.model.load_state_dict(part("now."))
-    for optimizer, weights in _optimized(trainer):
-        restore_state(optimizer, weights, tensors)
-    return state, part("best.")

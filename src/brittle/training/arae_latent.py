@@ -40,7 +40,7 @@ class LatentTrainer:
                     weight.clamp_(-limit, limit)
         loss = critic(fake).mean() - critic(codes).mean()
         if self.settings.critic == "penalty":
-            loss = loss + self.settings.penalty * self._steepness(codes, fake)
+            loss = loss + self.settings.penalty * self._gradient_penalty(codes, fake)
         self._descend(loss, "critic")
 
     def generator_step(self, codes: Tensor) -> None:
@@ -80,14 +80,14 @@ class LatentTrainer:
     def _noise(self, codes: Tensor) -> Tensor:
         return torch.randn((len(codes), self.settings.latent), device=codes.device)
 
-    def _steepness(self, codes: Tensor, fake: Tensor) -> Tensor:
-        """Return how far the critic's slope is from 1 between codes and generated ones."""
+    def _gradient_penalty(self, codes: Tensor, fake: Tensor) -> Tensor:
+        """Compute (‖∇critic‖ − 1)² between codes and generated ones."""
         share = torch.rand((len(codes), 1), device=codes.device)
         between = (share * codes + (1 - share) * fake).requires_grad_()
         score = self.model.critic(between).sum()
-        (slope,) = torch.autograd.grad(score, between, create_graph=True)
-        steepness: Tensor = (slope.norm(dim=1) - 1).square().mean()
-        return steepness
+        (gradient,) = torch.autograd.grad(score, between, create_graph=True)
+        penalty: Tensor = (gradient.norm(dim=1) - 1).square().mean()
+        return penalty
 
     def _descend(self, loss: Tensor, *names: str) -> None:
         """Make one step of some networks; what the others gather on the way is not kept."""
@@ -126,7 +126,7 @@ def fit_latent(
     trainer = LatentTrainer(model, settings)
 
     def batch() -> Tensor:
-        return codes[torch.randint(len(codes), (settings.batch,), device=codes.device)]
+        return codes[torch.randint(len(codes), (settings.batch_size,), device=codes.device)]
 
     model.eval()
     parts.train()

@@ -38,7 +38,7 @@ class Trainer:
         both = [*model.encoder.parameters(), *model.decoder.parameters()]
         kind = torch.optim.SGD if settings.optimizer == "sgd" else torch.optim.Adam
         self.optimizers: dict[str, torch.optim.Optimizer] = {
-            "autoencoder": kind(both, lr=settings.rate, foreach=False),
+            "autoencoder": kind(both, lr=settings.learning_rate, foreach=False),
             "critic": self.latent.optimizers["critic"],
             "generator": self.latent.optimizers["generator"],
         }
@@ -47,7 +47,7 @@ class Trainer:
         """Run one step; return the autoencoder's loss. The steps before it do not matter here."""
         random = Random(f"{seed}:{number}")
         torch.manual_seed(random.getrandbits(63))
-        epoch = number * self.settings.batch // len(self.rows.train)
+        epoch = number * self.settings.batch_size // len(self.rows.train)
         loss = self._autoencoder_step(number)
         for _ in range(1 + sum(epoch >= end for end in self.settings.more_rounds)):
             for _ in range(self.settings.critic_steps):
@@ -60,7 +60,7 @@ class Trainer:
 
     def _batch(self) -> Tensor:
         rows = self.rows.train
-        size = min(self.settings.batch, len(rows))
+        size = min(self.settings.batch_size, len(rows))
         return rows[torch.randint(len(rows), (size,), device=rows.device)]
 
     def _autoencoder_step(self, number: int) -> float:
@@ -85,7 +85,11 @@ class Trainer:
         """Return the rate of a step: Adam's falls to 0, that of the authors' SGD stays."""
         settings = self.settings
         falls = settings.optimizer == "adam"
-        return settings.rate * (1 - number / settings.steps) if falls else settings.rate
+        return (
+            settings.learning_rate * (1 - number / settings.steps)
+            if falls
+            else settings.learning_rate
+        )
 
     def _encoder_step(self) -> None:
         """Move the encoder against the critic (equation 6).
@@ -112,4 +116,4 @@ class Trainer:
 
     def _clip(self) -> None:
         weights = self.optimizers["autoencoder"].param_groups[0]["params"]
-        nn.utils.clip_grad_norm_(weights, self.settings.clip)
+        nn.utils.clip_grad_norm_(weights, self.settings.max_grad_norm)

@@ -14,13 +14,13 @@ from torch import Tensor
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.job import Fitted, Job, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
-from brittle.zoo import folder as folders
 from brittle.zoo.batches import make_row_batch
 from brittle.zoo.bilm.language_model import LanguageModel
 from brittle.zoo.device import torch_device
 from brittle.zoo.names.settings import LanguageModelSettings
+from brittle.zoo.restoring import save_network
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.pairs import ID_BYTES
 from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
@@ -44,13 +44,13 @@ class Perplexity:
         return (self.forward + self.backward) / 2
 
 
-def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
+def fit_bilm(job: Job) -> Fitted:
     """Fit a language model; its vocabulary and its alphabet are those of the words it reads."""
-    device = torch_device(job.device)
+    device, settings = torch_device(job.device), job.settings
     train = _first_texts(job.train.texts, settings.words)
     vocabulary = _vocabulary(job, train, settings)
     alphabet = CharacterTokenizer.alphabet_of(train, min_count=settings.min_count)
-    tokenizer = CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=True)
+    tokenizer = CharacterTokenizer(alphabet, settings.max_word_length, vocabulary, both=True)
     spans = list(_spans(tokenizer, train, settings.span))
     dev_texts = _first_texts(job.dev.texts, settings.words // DEV_SHARE)
     dev = list(_spans(tokenizer, dev_texts, settings.span))
@@ -75,7 +75,7 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
             return both.mean() if len(both) else 0.0 * model.softmax.head.weight.sum()
 
         def dev_measure() -> float:
-            measured[:] = [measure(model, tokenizer, dev, settings.batch, device)]
+            measured[:] = [measure(model, tokenizer, dev, settings.batch_size, device)]
             return 1 / measured[0].mean
 
         def describe(train_loss: float, _: float) -> str:
@@ -86,25 +86,17 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
             )
 
         def save(folder: Path) -> None:
-            tensors = {name: tensor.cpu().numpy() for name, tensor in model.state_dict().items()}
-            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
-            folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
+            save_network(folder, model, vocabulary.words, alphabet)
 
         def lengths(epoch: int) -> list[int]:
             return [len(span) // ID_BYTES for span in spans]
 
         trainable = Trainable(model, settings, lengths, loss, dev_measure, describe=describe)
-        try:
-            fitted = fit_and_save(job, trainable, save)
-        except Diverged as error:
-            if error.fitted is not None:
-                error.fitted = _without_accuracy(error.fitted, {})
-            raise
-        best = measure(model, tokenizer, dev, settings.batch, device)
+        fitted = changed_result(lambda: fit_and_save(job, trainable, save), _without_accuracy)
+        best = measure(model, tokenizer, dev, settings.batch_size, device)
     perplexity = {"dev": best.mean, "forward": best.forward, "backward": best.backward}
     rounded = {name: round(value, 2) for name, value in perplexity.items()}
-    return _without_accuracy(fitted, rounded | {"known words": round(best.known, 4)})
+    return replace(fitted, perplexity=rounded | {"known words": round(best.known, 4)})
 
 
 def measure(
@@ -165,9 +157,7 @@ def _has_known(tokenizer: CharacterTokenizer, spans: Sequence[bytes]) -> bool:
     )
 
 
-def _vocabulary(
-    job: TrainingJob, texts: Sequence[Text], settings: LanguageModelSettings
-) -> WordTokenizer:
+def _vocabulary(job: Job, texts: Sequence[Text], settings: LanguageModelSettings) -> WordTokenizer:
     vocabulary = WordTokenizer.of(texts, cap=settings.vocabulary, min_count=settings.min_count)
     count = len(vocabulary) - len(SPECIAL_WORDS)
     if count < MIN_WORDS:
@@ -179,5 +169,5 @@ def _vocabulary(
     return vocabulary
 
 
-def _without_accuracy(fitted: Fitted, perplexity: dict[str, float]) -> Fitted:
-    return replace(fitted, dev_accuracy=None, perplexity=perplexity)
+def _without_accuracy(fitted: Fitted) -> Fitted:
+    return replace(fitted, dev_accuracy=None)

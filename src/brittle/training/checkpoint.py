@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,23 +48,32 @@ class TrainingState:
 
 
 @dataclass
-class GanState:
-    """The state of a GAN's training: the steps done, and those when its samples were last good."""
+class StepState:
+    """The state of a training without epochs: the steps done, and those of the weights kept.
+
+    `best` is the measure of the weights kept, where they have one. A training that has `ended`
+    early makes no more steps when it is resumed.
+    """
 
     step: int = 0
     good_step: int = 0
+    best: float = -1.0
+    ended: bool = False
 
 
 def save(
-    folder: Path, state: TrainingState | GanState, tensors: Mapping[str, NDArray[Any]]
+    folder: Path, state: TrainingState | StepState, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write the checkpoint; at any moment either the old or the new one is complete on disk."""
     with files.replacing(folder / FILE) as new:
         write_tensors(new, tensors, {STATE: json.dumps(asdict(state))})
 
 
-def load(folder: Path, kind: type[S]) -> tuple[S, dict[str, NDArray[Any]]] | None:
-    """Load the checkpoint of such a state; return None if there is none or it cannot be read."""
+def load(folder: Path, make: Callable[..., S]) -> tuple[S, dict[str, NDArray[Any]]] | None:
+    """Load the checkpoint; return None if there is none or it cannot be read.
+
+    `make` builds the state from its stored fields.
+    """
     path = folder / FILE
     if not path.is_file():
         return None
@@ -73,7 +82,7 @@ def load(folder: Path, kind: type[S]) -> tuple[S, dict[str, NDArray[Any]]] | Non
     try:
         tensors = load_tensors(path)
         with safe_open(str(path), framework="numpy") as file:
-            return kind(**json.loads((file.metadata() or {})[STATE])), tensors
+            return make(**json.loads((file.metadata() or {})[STATE])), tensors
     except (UsageError, *files.DAMAGED) as error:
         log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
         return None

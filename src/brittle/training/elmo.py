@@ -6,18 +6,18 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.training.plan import TrainingPlan
-from brittle.training.splits import load_unlabelled
-from brittle.zoo.bilm.folder import KIND, PART, reference
+from brittle.training.splits import load_splits
+from brittle.zoo.bilm.folder import PART, reference
 from brittle.zoo.folder import CARD_FILE
 from brittle.zoo.model_cache import models_folder, trained_models
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
-from brittle.zoo.names.settings import ModelSettings, NetworkSettings
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ def reads_bilm(design: Design) -> bool:
     return design.parts.get("embedding") == "ELMo"
 
 
-def bilm_key(design: Design, settings: ModelSettings, size: str) -> str:
+def bilm_key(design: Design, settings: Any, size: str) -> str:
     """Return the key of the biLM that a network reads, trained or not; empty if it reads none."""
-    if not reads_bilm(design) or not isinstance(settings, NetworkSettings):
+    if not reads_bilm(design):
         return ""
     folder = models_folder() / settings.bilm
     if (folder / CARD_FILE).is_file():
@@ -37,9 +37,9 @@ def bilm_key(design: Design, settings: ModelSettings, size: str) -> str:
     return _find_key(settings.bilm, size) or plan_bilm(settings.bilm, size).key
 
 
-def bilm_name(design: Design, settings: ModelSettings, size: str) -> str:
+def bilm_name(design: Design, settings: Any, size: str) -> str:
     """Return the full name of the biLM that a network reads; empty if none is to be trained."""
-    if not reads_bilm(design) or not isinstance(settings, NetworkSettings):
+    if not reads_bilm(design):
         return ""
     if (models_folder() / settings.bilm).is_dir():
         return ""  # named by its folder
@@ -56,20 +56,19 @@ def plan_bilm(name: str, size: str) -> TrainingPlan:
             "biLM@imdb#0, or the name of a biLM's folder in the cache."
         )
     design = grid.design(parts.model)
-    if design.kind != KIND:
+    if design.family.answers != "states":
         raise UsageError(
             f"Got the setting bilm={name}, but {design.name} is no language model. Expected a name "
             "such as biLM@imdb#0."
         )
     size = _bilm_size(size)
     settings = grid.parse_settings(design, size, parts.settings)
-    return TrainingPlan(design, settings, size, parts.seed, load_unlabelled(parts.data))
+    return TrainingPlan(design, settings, size, parts.seed, load_splits(parts.data, labels="none"))
 
 
 def with_bilm(plan: TrainingPlan, train: Callable[[TrainingPlan], Path]) -> TrainingPlan:
     """Return the plan of a network with its biLM among the parts; train that first if missing."""
-    settings = plan.settings
-    assert isinstance(settings, NetworkSettings)
+    settings: Any = plan.settings
     folder = next((m.path for m in trained_models() if m.card.key == plan.bilm), None)
     if folder is None:
         missing = plan_bilm(settings.bilm, plan.size)

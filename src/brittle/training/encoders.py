@@ -53,7 +53,7 @@ def load_encoder(
         tokenizer = load_pretrained(transformers.AutoTokenizer, source, **offline)
     _check(settings, network.config, tokenizer)
     # The target that is loaded from this folder later must truncate texts at the same token.
-    tokenizer.model_max_length = settings.reads
+    tokenizer.model_max_length = settings.max_length
     for name, weight in network.named_parameters():
         part = name.split(".")
         layer = next((int(p) for p in part if p.isdigit()), None)
@@ -150,8 +150,9 @@ def _check(settings: FineTuningSettings, config: Any, tokenizer: Any) -> None:
         )
     positions = getattr(config, "max_position_embeddings", 0) or tokenizer.model_max_length
     limit = min(tokenizer.model_max_length, positions)
-    if settings.reads > limit:
+    if settings.max_length > limit:
         raise UsageError(
-            f"The encoder {settings.encoder!r} reads {limit} tokens at most, but the setting reads "
-            f"is {settings.reads}. Set it to {limit} or less, with --set reads={limit}."
+            f"The encoder {settings.encoder!r} reads {limit} tokens at most, but the setting "
+            f"max_length is {settings.max_length}. Set it to {limit} or less, with --set "
+            f"max_length={limit}."
         )

@@ -10,7 +10,7 @@ from brittle.training.adversarial.attacked import SaveModel, texts_for_epoch
 from brittle.training.adversarial.methods import AttackTraining, LevelTraining, TypoTraining
 from brittle.training.adversarial.typos import typo_copy
 from brittle.training.adversarial.variants import variants_for_epoch
-from brittle.training.job import TrainingJob
+from brittle.training.job import Job
 
 E = TypeVar("E")
 
@@ -20,7 +20,7 @@ class EpochTexts(Generic[E]):
 
     def __init__(
         self,
-        job: TrainingJob,
+        job: Job,
         encode: Callable[[tuple[Text, ...]], list[E]],
         length: Callable[[E], int],
         save: SaveModel,

@@ -1,9 +1,10 @@
-"""One training: the arguments of a fitting function, and its result."""
+"""One training: the argument of every fitting function, its result, and the card of the model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,39 +12,73 @@ import numpy as np
 
 from brittle.errors import BrittleError, UsageError
 from brittle.text import Text
+from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.plan import TrainingPlan
 from brittle.training.progress import Report, silent
-from brittle.training.splits import LabelledTexts
+from brittle.training.splits import NO_TEXTS, LabelledTexts, TrainingSplits
+from brittle.zoo.folder import Card
 from brittle.zoo.model import Model
+from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import ModelSettings
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 TEXTS_PER_PASS = 256
 
 
 @dataclass(frozen=True)
-class TrainingJob:
-    """A model to fit; its weights go to `folder`, and its checkpoint until it is trained.
+class Job:
+    """One training: the plan of a model, and where its weights, its checkpoint and its log go.
 
-    `variants` are texts by edits of a level, in groups of one text and level: the number of the
-    text in `train`, and its variants.
+    The weights go to `folder`, and the checkpoint until it is trained. `added` are texts that the
+    model learns with those of the train split. `variants` are texts by edits of a level, in groups
+    of one text and level: the number of the text in `train`, and its variants.
     """
 
-    name: str
-    design: Design
-    settings: ModelSettings
-    seed: int
-    labels: tuple[str, ...]
-    fields: tuple[str, ...]
-    train: LabelledTexts
-    dev: LabelledTexts
+    plan: TrainingPlan
     folder: Path
     device: str = "auto"
     report: Report = silent
-    data: str = ""
-    method: AdversarialTraining | None = None
+    added: LabelledTexts = NO_TEXTS
     variants: tuple[tuple[int, tuple[Text, ...]], ...] = ()
+
+    @cached_property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def design(self) -> Design:
+        return self.plan.design
+
+    @property
+    def settings(self) -> Any:
+        """Return the settings, which are those of the design's family."""
+        return self.plan.settings
+
+    @property
+    def seed(self) -> int:
+        return self.plan.seed
+
+    @property
+    def method(self) -> AdversarialTraining | None:
+        return self.plan.method
+
+    @property
+    def splits(self) -> TrainingSplits:
+        return self.plan.splits
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.splits.labels
+
+    @cached_property
+    def train(self) -> LabelledTexts:
+        own = self.splits.train_texts
+        return LabelledTexts(own.texts + self.added.texts, own.label + self.added.label)
+
+    @property
+    def dev(self) -> LabelledTexts:
+        return self.splits.dev_texts
 
 
 @dataclass(frozen=True)
@@ -84,17 +119,56 @@ class Diverged(BrittleError):
         self.fitted = fitted
 
 
-def build_vocabulary(
-    job: TrainingJob, *, cap: int | None = None, min_count: int = 1
-) -> WordTokenizer:
+def changed_result(fit: Callable[[], Fitted], change: Callable[[Fitted], Fitted]) -> Fitted:
+    """Fit a model and change the result, also that of a training that diverged."""
+    try:
+        return change(fit())
+    except Diverged as error:
+        if error.fitted is not None:
+            error.fitted = change(error.fitted)
+        raise
+
+
+def card_of(
+    plan: TrainingPlan, fitted: Fitted, seconds: float = 0.0, versions: Mapping[str, str] = {}
+) -> Card:
+    """Build the card of a model from its plan and the result of its training."""
+    splits = plan.splits
+    return Card(
+        name=plan.model,
+        kind=plan.design.kind,
+        data=splits.name,
+        seed=plan.seed,
+        size=plan.size,
+        labels=splits.labels,
+        fields=splits.fields,
+        parts=dict(plan.design.parts) | dict(fitted.parts),
+        settings=grid.as_json(plan.settings),
+        dev_accuracy=fitted.dev_accuracy,
+        epochs=fitted.epochs,
+        examples=len(splits.train),
+        data_fingerprint=splits.fingerprint,
+        key=plan.key,
+        seconds=round(seconds, 1),
+        versions=versions,
+        hardening={} if plan.method is None else methods.as_json(plan.method),
+        changed=plan.changed,
+        gradients=fitted.gradients,
+        perplexity=fitted.perplexity,
+        dev_bleu=fitted.dev_bleu,
+        measures=fitted.measures,
+    )
+
+
+def build_vocabulary(job: Job, *, cap: int | None = None, min_count: int = 1) -> WordTokenizer:
     """Build the vocabulary of the train split and its variants; an empty one is an error."""
-    sides = "pair" in job.design.parts
-    if sides and len(job.fields) != 2:
+    sides, fields = "pair" in job.design.parts, job.splits.fields
+    if sides and len(fields) != 2:
         raise UsageError(
-            f"{job.design.name} reads the two sides of a pair, but the data has {len(job.fields)} "
-            f"fields ({', '.join(job.fields)}). Name two columns: --text premise,hypothesis."
+            f"{job.design.name} reads the two sides of a pair, but the data has {len(fields)} "
+            f"fields ({', '.join(fields)}). Name two columns: --text premise,hypothesis."
         )
-    pairs = len(job.fields) > 1 and job.design.kind != "linear" and not sides
+    pairs = len(fields) > 1 and job.design.family.separates_pairs and not sides
     more = (text for _, group in job.variants for text in group)
     vocabulary = WordTokenizer.of(
         job.train.texts, cap=cap, min_count=min_count, pairs=pairs, more=more

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.training.checkpoint import TrainingState
-from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
-from brittle.training.progress import TrainingProgress
+from brittle.training.job import Fitted, Job, accuracy, build_vocabulary
+from brittle.training.progress import end_of_epoch
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.linear import FIRST_WORD, Linear
-from brittle.zoo.names.settings import LinearSvmSettings, NaiveBayesSettings
+from brittle.zoo.names.settings import LinearSvmSettings
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ MAX_NEWTON_STEPS = 50
 RIDGE = 1e-6  # makes the Hessian invertible: the same offset for all classes changes no loss
 
 
-def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
+def fit_naive_bayes(job: Job) -> Fitted:
     """Fit multinomial naive Bayes: smoothed log-probabilities of words, and no class prior.
 
     Words that are not in the train split, and holes, have no influence.
@@ -32,7 +32,7 @@ def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     for key, label in zip(keys, job.train.label):
         ids, count = _word_counts(key)
         counts[ids, label] += count
-    smoothed = counts[FIRST_WORD:] + settings.smoothing
+    smoothed = counts[FIRST_WORD:] + job.settings.smoothing
     weight = np.zeros_like(counts)
     weight[FIRST_WORD:] = np.log(smoothed) - np.log(smoothed.sum(axis=0))
     bias = np.zeros(len(job.labels))
@@ -41,19 +41,19 @@ def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     logits = model.logits(keys)
     score = logits[np.arange(len(keys)), list(job.train.label)]
     loss = float((np.logaddexp.reduce(logits, axis=1) - score).mean())
-    job.report(TrainingProgress(job.name, 1, 1, 1, 1, loss, dev_accuracy, True))
+    job.report(end_of_epoch(job.name, 1, 1, loss, dev_accuracy, True))
     _save(job, vocabulary, weight, bias)
     return Fitted(dev_accuracy, epochs=1)
 
 
-def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
+def fit_linear_svm(job: Job) -> Fitted:
     """Fit a linear SVM, one class against the rest, by averaged SGD on the hinge loss.
 
     The epoch that is best on the dev split is kept. Its margins on that split are then calibrated
     to probabilities: the logits are a * margin + c, with the scale a and the offsets c of the least
     log loss (Platt's scaling, with his smoothed targets; for two classes exactly his).
     """
-    vocabulary = build_vocabulary(job)
+    vocabulary, settings = build_vocabulary(job), job.settings
     bags = [_word_counts(key) for key in vocabulary.encode_bags(job.train.texts)]
     sign = np.where(np.eye(len(job.labels), dtype=bool)[list(job.train.label)], 1.0, -1.0)
     optimizer = _AveragedSgd(len(vocabulary), len(job.labels), settings)
@@ -67,8 +67,10 @@ def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
         dev_accuracy = accuracy(Linear(vocabulary, *mean), job.dev)
         if state.end_epoch(loss, dev_accuracy):
             weight, bias = mean
-        progress = (state.epoch, settings.epochs, 1, 1, loss, dev_accuracy, state.since == 0)
-        job.report(TrainingProgress(job.name, *progress))
+        is_best = state.since == 0
+        job.report(
+            end_of_epoch(job.name, state.epoch, settings.epochs, loss, dev_accuracy, is_best)
+        )
     margin = Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.dev.texts))
     scale, offset = platt(margin, job.dev)
     weight, bias = scale * weight, scale * bias + offset
@@ -93,7 +95,9 @@ class _AveragedSgd:
     def step(self, ids: NDArray[np.int32], count: Array, sign: Array) -> float:
         """Do one step on one text; return its loss before the step."""
         penalty = self.settings.penalty
-        rate = self.settings.rate / (1 + self.settings.rate * penalty * self.steps)
+        rate = self.settings.learning_rate / (
+            1 + self.settings.learning_rate * penalty * self.steps
+        )
         margin = sign * (self.scale * (count @ self.weight[ids]) + self.bias)
         loss = np.maximum(0.0, 1.0 - margin)
         self.scale *= 1 - rate * penalty
@@ -153,6 +157,6 @@ def _word_counts(key: bytes) -> tuple[NDArray[np.int32], Array]:
     return ids, count.astype(np.float64)
 
 
-def _save(job: TrainingJob, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
+def _save(job: Job, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
     folders.write_tensors(job.folder / folders.WEIGHTS_FILE, {"weight": weight, "bias": bias})
     folders.write_words(job.folder / folders.VOCABULARY_FILE, vocabulary.words)

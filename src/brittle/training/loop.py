@@ -28,8 +28,8 @@ from brittle.training.optimizers import (
     restore_state,
     state_of,
 )
-from brittle.training.progress import Report, TrainingProgress
-from brittle.zoo.names.settings import TrainedByEpochs, TranslatorSettings
+from brittle.training.progress import Report, TrainingProgress, end_of_epoch
+from brittle.zoo.names.settings import TrainedByEpochs
 from brittle.zoo.threads import ThreadUse
 
 REPORTS_PER_EPOCH = 20
@@ -91,7 +91,7 @@ def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
     settings = trainable.settings
     weights = {n: p for n, p in trainable.network.named_parameters() if p.requires_grad}
     optimizer = make_optimizer(settings, weights)
-    state, best = _resume(job.folder, weights, optimizer, settings.rate)
+    state, best = _resume(job.folder, weights, optimizer, settings.learning_rate)
     while state.epoch < settings.epochs and (
         state.since < settings.patience or state.epoch <= trainable.clean_epochs
     ):
@@ -107,9 +107,9 @@ def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
         if state.end_epoch(loss, accuracy):
             best = {name: p.detach().clone() for name, p in weights.items()}
         checkpoint.save(job.folder, state, _tensors(weights, best, optimizer))
-        progress = (state.epoch, settings.epochs, 1, 1, loss, accuracy, state.since == 0)
+        is_best, epochs = state.since == 0, settings.epochs
         measures = trainable.describe(loss, accuracy) if trainable.describe else ""
-        job.report(TrainingProgress(job.name, *progress, measures))
+        job.report(end_of_epoch(job.name, state.epoch, epochs, loss, accuracy, is_best, measures))
     _restore(weights, best)
     return Fitted(state.best, state.epoch)
 
@@ -161,10 +161,10 @@ def _run_epoch(
     random = Random(f"{job.seed}:{epoch}")
     torch.manual_seed(random.getrandbits(63))
     trainable.network.train()
-    if isinstance(settings, TranslatorSettings):
-        rows_of_batches = batches_by_length(lengths, settings.batch_pieces, random)
+    if settings.batch_subwords:
+        rows_of_batches = batches_by_length(lengths, settings.batch_subwords, random)
     else:
-        rows_of_batches = batches(lengths, settings.batch, random)
+        rows_of_batches = batches(lengths, settings.batch_size, random)
     steps = len(rows_of_batches)
     total = 0.0
     report_every = max(1, steps // REPORTS_PER_EPOCH)
@@ -182,8 +182,7 @@ def _run_epoch(
         optimizer.step()
         total += value
         if n % report_every == 0:
-            progress = (epoch + 1, settings.epochs, n, steps, total / n)
-            job.report(TrainingProgress(job.name, *progress))
+            job.report(TrainingProgress(job.name, epoch + 1, settings.epochs, n, steps, total / n))
     if not all(torch.isfinite(p).all() for p in weights):
         raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
     trainable.network.eval()

@@ -12,11 +12,10 @@ from torch import Tensor
 
 from brittle.training.adversarial.network_loss import LabelledBatch, NetworkInTraining, batch_loss
 from brittle.training.epoch_texts import EpochTexts
-from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.job import Fitted, Job, accuracy, build_vocabulary
 from brittle.training.kept_layers import KeptLayers
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.word_vectors import RECIPES, initial_vectors
-from brittle.zoo import folder as folders
 from brittle.zoo.bilm.folder import (
     PART,
     find_bilm,
@@ -27,26 +26,27 @@ from brittle.zoo.bilm.folder import (
 from brittle.zoo.device import torch_device
 from brittle.zoo.gradient_check import check_gradients, describe, is_masked
 from brittle.zoo.model_cache import models_folder
-from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
+from brittle.zoo.restoring import save_network
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.trees.network import TreeClassifier
 from brittle.zoo.white_box import NetworkWhiteBox
 
 log = logging.getLogger(__name__)
 
 
-def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
+def fit_network(job: Job) -> Fitted:
     """Fit a network; its vocabulary and its alphabet are those of the train split."""
-    device = torch_device(job.device)
+    device, settings = torch_device(job.device), job.settings
     parts = job.design.parts
     vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
     alphabet: list[str] = []
     bilm, spelling = None, None
     if PART in parts:
         folder = find_bilm(parts, models_folder())
-        bilm, spelling = open_bilm(folder, device), load_settings(folder).spelling
+        bilm, spelling = open_bilm(folder, device), load_settings(folder).max_word_length
         alphabet = load_alphabet(folder)
     elif "C" in str(parts["input"]):
         alphabet = CharacterTokenizer.alphabet_of(job.train.texts, min_count=settings.min_count)
@@ -55,19 +55,15 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
     with seeded(job.seed, 1):
         characters = len(alphabet) + UNKNOWN_CHARACTER + 1
         network = build(parts, settings, len(vocabulary), characters, len(job.labels), bilm)
-        initialize_embedding(network, vocabulary, job, settings)
+        initialize_embedding(network, vocabulary, job)
         network.to(device)
         kept = None if bilm is None else KeptLayers(network, tokenizer, device)
-        model = NetworkInTraining(network, tokenizer, settings.reads, device, kept)
+        model = NetworkInTraining(network, tokenizer, settings.max_length, device, kept)
 
         def save(folder: Path) -> None:
-            tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
-            if alphabet:
-                folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
+            save_network(folder, network, vocabulary.words, alphabet or None)
 
-        encode = partial(tokenizer.encode, reads=settings.reads)
+        encode = partial(tokenizer.encode, reads=settings.max_length)
         texts = EpochTexts(job, encode, lambda key: len(key) >> 2, save)  # the ids are int32
 
         def loss(rows: list[int]) -> Tensor:
@@ -77,7 +73,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
             return batch_loss(model, batch, job.method)
 
         def scoring_model() -> NetworkModel:
-            return NetworkModel(network, tokenizer, settings.reads, device)
+            return NetworkModel(network, tokenizer, settings.max_length, device)
 
         def dev_accuracy() -> float:
             return accuracy(scoring_model(), job.dev)
@@ -98,7 +94,7 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
 
 
 def initialize_embedding(
-    network: Classifier, vocabulary: WordTokenizer, job: TrainingJob, settings: NetworkSettings
+    network: Classifier | TreeClassifier, vocabulary: WordTokenizer, job: Job
 ) -> None:
     """Set the pretrained vectors of words; words without one keep their random vectors.
 
@@ -106,7 +102,7 @@ def initialize_embedding(
     """
     if network.embedding is None:
         return
-    kind = str(job.design.parts["embedding"])
+    kind, settings = str(job.design.parts["embedding"]), job.settings
     if kind in RECIPES:
         ids, vectors = initial_vectors(
             kind, vocabulary, job.train.texts, settings.embedding, settings.min_count, job.seed

@@ -8,12 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training.checkpoint import TrainingState
-from brittle.zoo.names.settings import (
-    LanguageModelSettings,
-    NetworkSettings,
-    TrainedByEpochs,
-    TranslatorSettings,
-)
+from brittle.zoo.names.settings import TrainedByEpochs
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]
@@ -22,14 +17,19 @@ Weights = Mapping[str, nn.Parameter]
 def make_optimizer(settings: TrainedByEpochs, weights: Weights) -> torch.optim.Optimizer:
     """Build the optimizer that the settings name; SGD has no momentum, and therefore no state."""
     kind = torch.optim.SGD if _is_sgd(settings) else torch.optim.AdamW
-    return kind(weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False)
+    return kind(
+        weights.values(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        foreach=False,
+    )
 
 
 def learning_rate(settings: TrainedByEpochs, state: TrainingState, done: float) -> float:
     """Return the rate of a step; `done` is the share of all steps before it."""
     if _is_sgd(settings):
         return state.rate
-    return settings.rate * schedule(done, settings.warmup)
+    return settings.learning_rate * schedule(done, settings.warmup)
 
 
 def schedule(done: float, warmup: float) -> float:
@@ -39,9 +39,8 @@ def schedule(done: float, warmup: float) -> float:
 
 def clip_gradients(settings: TrainedByEpochs, weights: Iterable[nn.Parameter]) -> None:
     """Clip the norm of the gradient of all weights together, if the settings say so."""
-    clipped = NetworkSettings | LanguageModelSettings | TranslatorSettings
-    if isinstance(settings, clipped) and settings.clip:
-        torch.nn.utils.clip_grad_norm_(weights, settings.clip)
+    if settings.max_grad_norm:
+        torch.nn.utils.clip_grad_norm_(weights, settings.max_grad_norm)
 
 
 def state_of(optimizer: torch.optim.Optimizer, weights: Weights) -> dict[str, Tensor]:
@@ -68,4 +67,4 @@ def restore_state(
 
 
 def _is_sgd(settings: TrainedByEpochs) -> bool:
-    return isinstance(settings, NetworkSettings) and settings.optimizer == "sgd"
+    return settings.optimizer == "sgd"

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.data import Dataset, has_splits
+from brittle.data import has_splits
 from brittle.data import load as load_data
-from brittle.errors import UsageError
-from brittle.picture import Picture, Shape, stack
 from brittle.png import contact_sheet
 from brittle.ranking.pixels import as_tensor
 from brittle.training.generator_judge import JUDGE, Judge, find_judge
 from brittle.training.generator_measures import measure, rebuilt, samples, spread
-from brittle.training.job import Diverged, Fitted
+from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.loop import seeded
-from brittle.training.plan import TrainingPlan
-from brittle.training.progress import Report, TrainingProgress, silent
-from brittle.training.wgan_steps import Losses, WganTraining
-from brittle.zoo import folder as folders
+from brittle.training.pictures import pixels_of, shape_of
+from brittle.training.progress import after_step
+from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
+from brittle.training.wgan_steps import WganTraining
 from brittle.zoo.device import torch_device
 from brittle.zoo.generators.networks import build
-from brittle.zoo.generators.pictures import PARTS
-from brittle.zoo.names.settings import PictureGeneratorSettings
+from brittle.zoo.restoring import save_network
 
 log = logging.getLogger(__name__)
 SAMPLE_SHEET, REBUILT_SHEET = "samples.png", "rebuilt.png"
@@ -38,77 +34,43 @@ Pixels = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class PictureGeneratorJob:
-    """A generator of pictures to fit; `held_out` are pictures that it does not learn from."""
+class HeldOut:
+    """Pictures that a generator does not learn from, and the split that they are of."""
 
-    name: str
-    model: str
-    data: str
-    settings: PictureGeneratorSettings
-    seed: int
-    shape: Shape
-    train: Pixels
-    held_out: Pixels
+    pixels: Pixels
     split: str
-    folder: Path
-    device: str = "auto"
-    report: Report = silent
-
-    @staticmethod
-    def of(plan: TrainingPlan, folder: Path, device: str, report: Report) -> PictureGeneratorJob:
-        """Decode the pictures of a plan; a test split, if there is one, judges the result."""
-        splits = plan.splits
-        shape = splits.train.shape
-        if shape is None or not isinstance(plan.settings, PictureGeneratorSettings):
-            raise UsageError(
-                f"{plan.design.name} reads pictures, but the data set {splits.name!r} has none."
-            )
-
-        def pixels(dataset: Dataset) -> Pixels:
-            pictures = [Picture.decode(example.fields[0][1]) for example in dataset]
-            return stack(pictures, shape, plan.name)
-
-        is_known = has_splits(splits.name)
-        held_out = load_data(splits.name, split="test") if is_known else splits.dev
-        return PictureGeneratorJob(
-            name=plan.name,
-            model=plan.design.name,
-            data=splits.name,
-            settings=plan.settings,
-            seed=plan.seed,
-            shape=shape,
-            train=pixels(splits.train),
-            held_out=pixels(held_out),
-            split=held_out.split,
-            folder=folder,
-            device=device,
-            report=report,
-        )
 
 
-def fit_picture_generator(job: PictureGeneratorJob) -> Fitted:
+def fit_picture_generator(job: Job) -> Fitted:
     """Fit generator, critic and inverter; write the weights of the first and the last.
 
-    If a loss is not a number, the weights of the last checkpoint are written: `Diverged`.
+    A test split, if there is one, judges the result. If a loss is not a number, the weights of the
+    last checkpoint are written: `Diverged`.
     """
-    device = torch_device(job.device)
+    device, shape, data = torch_device(job.device), shape_of(job), job.splits.name
+    train = pixels_of(job, job.splits.train)
+    is_known = has_splits(data)
+    later = load_data(data, split="test") if is_known else job.splits.dev
     with seeded(job.seed, 1):
-        networks = build(job.model, job.settings, job.shape).to(device)
-        training = WganTraining(networks, job.settings, as_tensor(job.train, device), job.seed)
-        training.resume(job.folder)
-        judge = find_judge(job.data, job.shape)
+        networks = build(job.design.name, job.settings, shape).to(device)
+        training = WganTraining(networks, job.settings, as_tensor(train, device), job.seed)
+        resume(training, job.folder)
+        judge = find_judge(data, shape)
         if judge is None:
             log.warning(
                 "There is no %s@%s in the cache, so the classes of the samples are not checked. "
                 "Train it first, on the same data: brittle train %s --data %s",
-                *(JUDGE, job.data, JUDGE, job.data if has_splits(job.data) else "DATA"),
+                JUDGE,
+                data,
+                JUDGE,
+                data if is_known else "DATA",
             )
-        watch = _Watch(job, training, judge)
+        watch = _Watch(job, training, HeldOut(pixels_of(job, later), later.split), judge)
         try:
-            training.run(job.folder, watch.at_checkpoint, watch.is_good)
+            run_steps(training, job.folder, Watch(watch.judgement, watch.report))
         except ArithmeticError as error:
             message = f"The training of {job.name} stopped: {error}."
-            if not training.resume(job.folder):
+            if not resume(training, job.folder):
                 raise Diverged(message, None) from error
             raise Diverged(message, watch.fitted()) from error
         good = training.state.good_step
@@ -116,7 +78,8 @@ def fit_picture_generator(job: PictureGeneratorJob) -> Fitted:
             log.warning(
                 "%s: the generator collapsed after step %d, whose weights are kept: its samples "
                 "were nearly alike, or classes were missing.",
-                *(job.name, good),
+                job.name,
+                good,
             )
         fitted = watch.fitted()
         for warning in doubts(job.name, fitted.measures):
@@ -148,45 +111,43 @@ def doubts(name: str, measures: Any) -> list[str]:
 class _Watch:
     """Shows how a training goes: sheets of pictures, losses, and the classes of samples."""
 
-    job: PictureGeneratorJob
+    job: Job
     training: WganTraining
+    held_out: HeldOut
     judge: Judge | None
 
-    def at_checkpoint(self, losses: Losses) -> None:
-        job, training = self.job, self.training
-        own = ", ".join(f"{name} loss {value:.3f}" for name, value in losses.items())
+    def report(self, losses: Losses) -> None:
+        """Report the losses since the last checkpoint, and write sheets of samples."""
+        step, steps = self.training.state.step, self.training.steps
+        by_name = ", ".join(f"{name} loss {value:.3f}" for name, value in losses.items())
         shown = self._sheets("inverter" in losses)
-        line = f"step {training.state.step}/{training.steps}, {own}{shown}"
+        line = f"step {step}/{steps}, {by_name}{shown}"
         loss = next(iter(losses.values()))
-        job.report(
-            TrainingProgress(
-                job.name, 0, 0, training.state.step, training.steps, loss, None, False, line
-            )
-        )
+        self.job.report(after_step(self.job.name, step, steps, loss, line))
+
+    def judgement(self, losses: Losses) -> Judgement:
+        """Judge the samples as long as the generator learns."""
+        is_learning = self.training.state.step <= self.job.settings.steps
+        return Judgement(is_good=is_learning and self.is_good())
 
     def is_good(self) -> bool:
         """Tell whether the samples differ enough, and show all classes."""
         drawn = samples(self.training.networks, self.job.settings.latent, JUDGED_SAMPLES)
-        if spread(drawn, self.job.held_out) < SMALLEST_SPREAD:
+        if spread(drawn, self.held_out.pixels) < SMALLEST_SPREAD:
             return False
         return self.judge is None or not self.judge.missing(drawn)
 
     def fitted(self) -> Fitted:
         """Write the weights and return what they are worth."""
         job, networks, step = self.job, self.training.networks, self.training.state.step
-        tensors = {
-            name: tensor.cpu().numpy()
-            for name, tensor in networks.state_dict().items()
-            if name.partition(".")[0] in PARTS
-        }
-        folders.write_tensors(job.folder / folders.WEIGHTS_FILE, tensors)
+        save_network(job.folder, networks, leave_out=["critic"])
         self._sheets(True)
-        measures = measure(networks, job.settings.latent, job.held_out, job.split, self.judge)
-        seen = min(step, job.settings.steps) * job.settings.batch * job.settings.critic_steps
-        parts = {"shape": list(job.shape)}
-        return Fitted(
-            None, round(seen / len(job.train)), parts=parts, measures={"steps": step, **measures}
-        )
+        held_out, split = self.held_out.pixels, self.held_out.split
+        measures = measure(networks, job.settings.latent, held_out, split, self.judge)
+        seen = min(step, job.settings.steps) * job.settings.batch_size * job.settings.critic_steps
+        epochs = round(seen / len(self.training.pictures))
+        parts = {"shape": list(shape_of(job))}
+        return Fitted(None, epochs, parts=parts, measures={"steps": step, **measures})
 
     def _sheets(self, inverts: bool) -> str:
         """Write the sheets of pictures; return what is to be said of the samples."""
@@ -195,8 +156,8 @@ class _Watch:
         sheet = contact_sheet(drawn[:SHEET_PICTURES], SHEET_COLUMNS)
         (job.folder / SAMPLE_SHEET).write_bytes(sheet)
         if inverts:
-            real = job.held_out[: SHEET_PICTURES // 2]
-            pairs = np.stack([real, rebuilt(networks, real)], axis=1).reshape(-1, *job.shape)
+            real = self.held_out.pixels[: SHEET_PICTURES // 2]
+            pairs = np.stack([real, rebuilt(networks, real)], axis=1).reshape(-1, *real.shape[1:])
             (job.folder / REBUILT_SHEET).write_bytes(contact_sheet(pairs, SHEET_COLUMNS))
             return ""
         if self.judge is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -10,13 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.ranking.pixels import as_tensor
-from brittle.training.job import Fitted
+from brittle.training.job import Fitted, Job, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
-from brittle.training.pictures import PictureJob, share_correct
-from brittle.zoo import folder as folders
+from brittle.training.pictures import labelled_pictures, shape_of, share_correct
 from brittle.zoo.device import torch_device
-from brittle.zoo.names.settings import PictureNetworkSettings
 from brittle.zoo.pictures.networks import build, forward
+from brittle.zoo.restoring import save_network
 
 
 def chosen_rows(count: int, share: float, seed: int) -> NDArray[np.int64]:
@@ -31,18 +31,15 @@ def chosen_rows(count: int, share: float, seed: int) -> NDArray[np.int64]:
     return np.sort(kept)
 
 
-def fit_picture_network(job: PictureJob, settings: PictureNetworkSettings) -> Fitted:
+def fit_picture_network(job: Job) -> Fitted:
     """Fit a network by the cross-entropy of its logits."""
-    device = torch_device(job.device)
+    device, settings, shape = torch_device(job.device), job.settings, shape_of(job)
+    train, dev = (labelled_pictures(job, part) for part in (job.splits.train, job.splits.dev))
     with seeded(job.seed, 1):
-        network = build(job.model, settings, job.shape, job.classes).to(device)
-        chosen = chosen_rows(len(job.train.label), settings.data_share, job.seed)
-        pixels = as_tensor(job.train.pixels[chosen], device)
-        label = torch.from_numpy(job.train.label[chosen]).to(device)
-
-        def save(folder: Path) -> None:
-            tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+        network = build(job.design.name, settings, shape, len(job.labels)).to(device)
+        chosen = chosen_rows(len(train.label), settings.data_share, job.seed)
+        pixels = as_tensor(train.pixels[chosen], device)
+        label = torch.from_numpy(train.label[chosen]).to(device)
 
         def loss(rows: list[int]) -> Tensor:
             return nn.functional.cross_entropy(forward(network, pixels[rows]), label[rows])
@@ -58,6 +55,9 @@ def fit_picture_network(job: PictureJob, settings: PictureNetworkSettings) -> Fi
             settings,
             prepare=lambda epoch: [1] * len(label),
             loss=loss,
-            accuracy=lambda: share_correct(predict, job.dev),
+            accuracy=lambda: share_correct(predict, dev),
         )
-        return fit_and_save(job, trainable, save)
+        return changed_result(
+            lambda: fit_and_save(job, trainable, partial(save_network, network=network)),
+            lambda fitted: replace(fitted, parts={"shape": list(shape)}),
+        )

@@ -1,10 +1,9 @@
-"""Fitting of the zoo's models of pictures."""
+"""The pictures of a training, and fitting of the random forest on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,8 @@ from numpy.typing import NDArray
 from brittle.data import Dataset
 from brittle.errors import UsageError, require
 from brittle.picture import Picture, Shape, stack
-from brittle.training.job import Fitted
-from brittle.training.plan import TrainingPlan
-from brittle.training.progress import Report, silent
+from brittle.training.job import Fitted, Job
 from brittle.zoo import folder as folders
-from brittle.zoo.names.settings import ForestSettings, ModelSettings, PictureNetworkSettings
 from brittle.zoo.pictures.forest import Forest, forest_tensors
 
 PICTURES_PER_PASS = 256
@@ -31,84 +27,49 @@ class LabelledPictures:
     label: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class PictureJob:
-    """A model of pictures to fit; its weights go to `folder`, and its checkpoint until then."""
-
-    name: str
-    model: str
-    settings: ModelSettings
-    seed: int
-    classes: int
-    shape: Shape
-    train: LabelledPictures
-    dev: LabelledPictures
-    folder: Path
-    device: str = "auto"
-    report: Report = silent
-
-    @staticmethod
-    def of(plan: TrainingPlan, folder: Path, device: str, report: Report) -> PictureJob:
-        """Decode the pictures of a plan."""
-        splits = plan.splits
-        shape = splits.train.shape
-        if shape is None:
-            raise UsageError(
-                f"{plan.design.name} reads pictures, but the data set {splits.name!r} has none."
-            )
-        index = {label: i for i, label in enumerate(splits.labels)}
-
-        def labelled(dataset: Dataset) -> LabelledPictures:
-            pictures = [Picture.decode(example.fields[0][1]) for example in dataset]
-            label = [index[str(example.label)] for example in dataset]
-            return LabelledPictures(stack(pictures, shape, plan.name), np.array(label))
-
-        return PictureJob(
-            name=plan.name,
-            model=plan.design.name,
-            settings=plan.settings,
-            seed=plan.seed,
-            classes=len(splits.labels),
-            shape=shape,
-            train=labelled(splits.train),
-            dev=labelled(splits.dev),
-            folder=folder,
-            device=device,
-            report=report,
+def shape_of(job: Job) -> Shape:
+    """Return the shape of the pictures of a job."""
+    shape = job.splits.train.shape
+    if shape is None:
+        raise UsageError(
+            f"{job.design.name} reads pictures, but the data set {job.splits.name!r} has none."
         )
+    return shape
 
 
-def fit_pictures(job: PictureJob) -> Fitted:
-    """Fit a model of pictures and write its weights to the job's folder."""
-    if isinstance(job.settings, ForestSettings):
-        fitted = fit_forest(job, job.settings)
-    else:
-        require("torch", "torch", f"Training {job.name}")
-        from brittle.training.picture_networks import fit_picture_network
-
-        assert isinstance(job.settings, PictureNetworkSettings)
-        fitted = fit_picture_network(job, job.settings)
-    return replace(fitted, parts={"shape": list(job.shape)})
+def pixels_of(job: Job, dataset: Dataset) -> NDArray[np.float32]:
+    """Decode the pictures of one of a job's data sets."""
+    pictures = [Picture.decode(example.fields[0][1]) for example in dataset]
+    return stack(pictures, shape_of(job), job.name)
 
 
-def fit_forest(job: PictureJob, settings: ForestSettings) -> Fitted:
+def labelled_pictures(job: Job, dataset: Dataset) -> LabelledPictures:
+    """Decode the pictures of one of a job's data sets, with the indices of their labels."""
+    index = {label: i for i, label in enumerate(job.labels)}
+    label = np.array([index[str(example.label)] for example in dataset])
+    return LabelledPictures(pixels_of(job, dataset), label)
+
+
+def fit_forest(job: Job) -> Fitted:
     """Fit a random forest by scikit-learn; what is kept are its arrays."""
     ensemble = require("sklearn.ensemble", "sklearn", f"Training {job.name}")
-    model = ensemble.RandomForestClassifier(n_estimators=settings.trees, random_state=job.seed)
-    model.fit(job.train.pixels.reshape(len(job.train.pixels), -1), job.train.label)
-    missing = sorted(set(range(job.classes)) - set(model.classes_.tolist()))
+    model = ensemble.RandomForestClassifier(n_estimators=job.settings.trees, random_state=job.seed)
+    train, shape, classes = labelled_pictures(job, job.splits.train), shape_of(job), len(job.labels)
+    model.fit(train.pixels.reshape(len(train.pixels), -1), train.label)
+    missing = sorted(set(range(classes)) - set(model.classes_.tolist()))
     if missing:
         raise UsageError(f"{job.name} has no pictures of class {missing[0]} to learn from.")
     tensors = forest_tensors(model.estimators_)
     folders.write_tensors(job.folder / folders.WEIGHTS_FILE, tensors)
-    forest = Forest.built(job.shape, job.classes, tensors)
+    forest = Forest.built(shape, classes, tensors)
 
     def predict(pixels: NDArray[np.float32]) -> NDArray[np.int64]:
         label: NDArray[np.int64]
         label = forest.probabilities(pixels.reshape(len(pixels), -1)).argmax(axis=1)
         return label
 
-    return Fitted(share_correct(predict, job.dev), 1)
+    dev = labelled_pictures(job, job.splits.dev)
+    return Fitted(share_correct(predict, dev), 1, parts={"shape": list(shape)})
 
 
 def share_correct(predict: Predict, split: LabelledPictures) -> float:

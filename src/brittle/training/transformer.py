@@ -16,20 +16,19 @@ from brittle.training.adversarial.methods import NoiseTraining, TypoTraining
 from brittle.training.adversarial.transformer_loss import noisy_loss
 from brittle.training.encoders import load_encoder
 from brittle.training.epoch_texts import EpochTexts
-from brittle.training.job import Fitted, TrainingJob
+from brittle.training.job import Fitted, Job
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.names.settings import FineTuningSettings
 
 TEXTS_PER_PASS = 64
 
 
-def fit_transformer(job: TrainingJob, settings: FineTuningSettings) -> Fitted:
+def fit_transformer(job: Job) -> Fitted:
     """Train an encoder and its new head; texts are truncated to the tokens it reads."""
     transformers = require("transformers", "transformers", f"Training {job.design.name}")
     device = torch_device(job.device)
     with seeded(job.seed, cores()), quiet(transformers):
-        network, tokenizer = load_encoder(transformers, settings, job.labels)
+        network, tokenizer = load_encoder(transformers, job.settings, job.labels)
         network.to(device)
 
         def encode(texts: tuple[Text, ...]) -> list[Any]:
@@ -74,7 +73,7 @@ def fit_transformer(job: TrainingJob, settings: FineTuningSettings) -> Fitted:
             return correct / len(dev)
 
         trainable = Trainable(
-            network, settings, texts.prepare, loss, dev_accuracy, texts.clean_epochs
+            network, job.settings, texts.prepare, loss, dev_accuracy, texts.clean_epochs
         )
         return fit_and_save(job, trainable, save)
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from brittle.training.epoch_texts import EpochTexts
-from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.job import Fitted, Job, accuracy, build_vocabulary
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.networks import initialize_embedding
-from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
-from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.restoring import save_network
 from brittle.zoo.trees.model import TreeEncoder, TreeModel, forest_of, trees_of
 from brittle.zoo.trees.network import TreeClassifier
 
 
-def fit_tree_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
+def fit_tree_network(job: Job) -> Fitted:
     """Fit a TreeLSTM by the cross-entropy of its logits; all sentences are parsed first."""
-    device = torch_device(job.device)
+    device, settings = torch_device(job.device), job.settings
     vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
-    encoder = TreeEncoder(vocabulary, settings.reads)
+    encoder = TreeEncoder(vocabulary, settings.max_length)
     with seeded(job.seed, 1):
         network = TreeClassifier(job.design.parts, settings, len(vocabulary), len(job.labels))
-        embedded: Any = network
-        initialize_embedding(embedded, vocabulary, job, settings)
+        initialize_embedding(network, vocabulary, job)
         network.to(device)
 
         def save(folder: Path) -> None:
-            tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
+            save_network(folder, network, vocabulary.words)
 
         texts = EpochTexts(job, encoder.encode, lambda key: len(key) >> 3, save)
 

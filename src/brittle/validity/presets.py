@@ -48,9 +48,7 @@ _QUESTIONNAIRES = (
         (
             LABEL,
             Question("natural", "scale", "How natural is it?", choices=NATURAL),
-            Question(
-                *("meaning", "scale", "Do both {say} the same?", (0, 1)), choices=SAME_MEANING
-            ),
+            Question("meaning", "scale", "Do both {say} the same?", (0, 1), choices=SAME_MEANING),
         ),
         ("The {thing}", "Another version"),
         (BLIND, LABEL_GUIDELINE, NATURAL_GUIDELINE, MEANING_GUIDELINE),
@@ -63,7 +61,10 @@ _QUESTIONNAIRES = (
         (
             LABEL,
             Question(
-                *("similarity", "scale", "How similar is it to the original?", (0, 1)),
+                "similarity",
+                "scale",
+                "How similar is it to the original?",
+                (0, 1),
                 choices=SAME_MEANING,
             ),
         ),
@@ -99,9 +100,7 @@ _QUESTIONNAIRES = (
         (
             Question("handwritten", "yes-no", "Does this look handwritten?"),
             Question("handwritten-2", "yes-no", "Does this look handwritten?", (1,), (1,)),
-            Question(
-                *("closer", "which", "Which one is closer to the original?", (2, 0, 1), (0, 1))
-            ),
+            Question("closer", "which", "Which one is closer to the original?", (2, 0, 1), (0, 1)),
         ),
         ("First", "Second", "The original"),
         (

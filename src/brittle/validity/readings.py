@@ -16,7 +16,7 @@ from importlib.resources import files
 from brittle.formatting import plural
 from brittle.results import Result, has_adversary
 from brittle.schema import parse
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Validity
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from brittle.errors import UsageError
+from brittle.results import Result
 from brittle.schema import Malformed, parse
-from brittle.validity.floors import Floors
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Floors, Validity
 
+VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
+"""The names of what is measured of a run after it was made."""
 M = TypeVar("M", Validity, Floors)
+
+
+class Rechecked(Protocol):
+    """An adversary that the target was asked about again."""
+
+    @property
+    def row(self) -> Result: ...
+
+    @property
+    def still_wins(self) -> bool: ...
+
+
+class MeasuredRun(Protocol):
+    """A stored run, as what measures its validity sees it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def manifest(self) -> dict[str, Any]: ...
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of its examples."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """The height, width and channels of its pictures."""
+        ...
+
+    def results(self) -> list[Result]: ...
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of it before; {} if nothing was."""
+        ...
+
+    def keep_measured(self, name: str, value: Mapping[str, Any]) -> None: ...
+
+    def recheck(self, target: Any, rows: Sequence[Result]) -> Iterator[Rechecked]:
+        """Ask a target again about the adversaries of rows."""
+        ...
 
 
 def as_stored(measured: Validity | Floors) -> dict[str, Any]:

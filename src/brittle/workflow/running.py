@@ -13,7 +13,7 @@ from typing import Any
 
 from brittle.errors import RunStopped
 from brittle.formatting import duration, plural
-from brittle.workflow.backends.backend import Assignment, Backend, Ended, Workers, open_workers
+from brittle.workflow.backends.backend import Assignment, Ended, TaskWorkers, Workers, open_workers
 from brittle.workflow.tasks import FAILED, Report, Task, TaskGraph, run_task, store_result
 
 MAX_DEATHS = 3
@@ -24,7 +24,7 @@ def run_tasks(
     tasks: Sequence[Task],
     folder: Path,
     report: Report,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     known: Mapping[str, Any] | None = None,
     start: float | None = None,
 ) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def run_tasks(
     graph = TaskGraph(tasks, folder.absolute(), dict(known or {}), set(known or {}))
     progress = _Progress(graph, report, time.monotonic() if start is None else start)
     with ExitStack() as stack:
-        _Running(graph, progress, backend or Backend(), stack).run()
+        _Running(graph, progress, backend or Workers(), stack).run()
     return graph.results
 
 
@@ -69,11 +69,11 @@ class _Running:
     """The tasks under way; workers are opened when the first task starts."""
 
     def __init__(
-        self, graph: TaskGraph, progress: _Progress, backend: Backend, stack: ExitStack
+        self, graph: TaskGraph, progress: _Progress, backend: Workers, stack: ExitStack
     ) -> None:
         self._graph, self._progress = graph, progress
         self._backend, self._stack = backend, stack
-        self._workers: Workers | None = None
+        self._workers: TaskWorkers | None = None
         self._count = 0
         self._deaths: Counter[str] = Counter()
 

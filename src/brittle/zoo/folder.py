@@ -70,7 +70,8 @@ class Card:
     @property
     def fingerprint(self) -> str:
         """Hash what decides the model's answers: weights and settings, not the time of training."""
-        parts = (self.kind, self.parts, self.settings, self.labels, self.fields, self.files)
+        settings = changes.with_former_names(self.settings)
+        parts = (self.kind, self.parts, settings, self.labels, self.fields, self.files)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -208,5 +209,7 @@ def _card(content: dict[str, Any]) -> Card:
     known = {f.name for f in fields(Card)}
     values = {key: value for key, value in content.items() if key in known}
     values |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
+    for name in ("settings", "changed"):
+        values[name] = changes.with_present_names(content.get(name, {}))
     values["files"] = reader(Mapping[FileName, str])(content.get("files", {}))
     return Card(**values)

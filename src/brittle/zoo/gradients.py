@@ -29,6 +29,7 @@ from brittle.zoo.tokenizers.characters import CharacterTokenizer
 
 # Of one pass: more needs memory and is no faster.
 MAX_WORDS_PER_PASS = 1 << 13
+MAX_WORDS_ON_CPU = 1 << 11  # of torch's own passes: larger ones take up to 1.4 times as long
 MAX_STATES_PER_PASS = 1 << 20  # words × width of the encoder
 MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of all heads and layers
 MAX_PADDING = 1.5  # words of a pass by those of its texts: padding is cheaper than another pass
@@ -153,6 +154,8 @@ class GradientPasses:
         """Return how many words a pass may have, with padding, so that all have about as many."""
         lengths = [len(key) >> 2 for key in keys]
         limit = min(MAX_WORDS_PER_PASS, MAX_STATES_PER_PASS // self.network.encoder.width)
+        if self.device == "cpu" and self._lstm is None:
+            limit = min(limit, MAX_WORDS_ON_CPU)
         if isinstance(self.network.encoder, TransformerEncoder):
             layers: list[Any] = list(self.network.encoder.layers)
             heads = sum(layer.heads for layer in layers)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text, Word
+from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
@@ -58,3 +61,10 @@ class Linear:
 
     def close(self) -> None:
         self._columns = []
+
+
+def open_linear(folder: Path, card: Card, device: str, hole_id: int) -> Linear:
+    """Load a linear model; it does not count the unknown word, so that a hole adds nothing."""
+    words = folders.load_words(folder / folders.VOCABULARY_FILE)
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    return Linear.built(WordTokenizer(words), tensors)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear
 from brittle.zoo.layers.bilm import BiLM, LayerMix
 from brittle.zoo.layers.characters import CharacterCNN
 from brittle.zoo.layers.encoders import ENCODERS
@@ -91,9 +92,9 @@ class Classifier(nn.Module):
         self.joined: Joined | None = None
         if "pair" in parts:
             self.joined = Joined(self.encoder.width, parts["pair"], settings.joined)
-        self.head = nn.Linear(self.joined.width if self.joined else self.encoder.width, labels)
+        self.head = WholeLinear(self.joined.width if self.joined else self.encoder.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
-        self.forget = settings.forget
+        self.word_dropout = settings.word_dropout
 
     def forward(self, batch: Batch) -> Tensor:
         return self.logits(self.embed(batch), batch)
@@ -102,8 +103,8 @@ class Classifier(nn.Module):
         """Look the embeddings up; in training, some words become unknown here."""
         words, characters = batch.words, batch.characters
         if words is not None and self.embedding is not None:
-            if self.training and self.forget:
-                forgotten = torch.rand(words.shape, device=words.device) < self.forget
+            if self.training and self.word_dropout:
+                forgotten = torch.rand(words.shape, device=words.device) < self.word_dropout
                 words = words.masked_fill(forgotten & (words != PAD), UNKNOWN)
             words = self.embedding(words)
         if characters is not None and self.spelling is not None:

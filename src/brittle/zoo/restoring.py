@@ -1,4 +1,4 @@
-"""Networks with the weights of a file: one that asks for other weights is never built.
+"""Networks saved to a file, and built with its weights: one that asks for others is never built.
 
 A card may ask for a network of any size. So it is first built on torch's meta device, where tensors
 have shapes and no numbers, and compared with what the header of the weights says. This file needs
@@ -7,7 +7,8 @@ torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,11 +18,17 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from brittle.errors import UsageError
+from brittle.zoo import folder as folders
 
 MAX_LAYERS = 64  # of a network with few tensors: settings of layers that it does not have count too
 MAX_ROW_LENGTH = 1 << 12
 """How many words or characters a row may have that is filled up to its full length."""
 Net = TypeVar("Net", bound=nn.Module)
+
+
+def load_network(folder: Path, build: Callable[[], Net], layers: int = 0) -> Net:
+    """Build a network and load its weights from a folder; see `restore_weights`."""
+    return restore_weights(build, folders.load_tensors(folder / folders.WEIGHTS_FILE), layers)
 
 
 def restore_weights(
@@ -48,6 +55,29 @@ def restore_weights(
     network = build()
     network.load_state_dict({name: torch.from_numpy(np.array(t)) for name, t in tensors.items()})
     return network
+
+
+def save_network(
+    folder: Path,
+    network: nn.Module,
+    vocabulary: Sequence[str] | None = None,
+    alphabet: Sequence[str] | None = None,
+    leave_out: Collection[str] = (),
+) -> None:
+    """Write the weights of a network and the words and characters that it reads, if any.
+
+    The parts to leave out are those that only train others, such as a critic.
+    """
+    tensors = {
+        name: tensor.cpu().numpy()
+        for name, tensor in network.state_dict().items()
+        if name.partition(".")[0] not in leave_out
+    }
+    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+    if vocabulary is not None:
+        folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary)
+    if alphabet is not None:
+        folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
 
 
 class _WithoutNumbers(TorchFunctionMode):

@@ -14,18 +14,21 @@ from torch import Tensor
 
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
+from brittle.zoo import folder as folders
 from brittle.zoo.batches import Tokenizer, make_row_batch, pad_keys, split_by_words
-from brittle.zoo.bilm.folder import load_settings, open_bilm
+from brittle.zoo.bilm.folder import PART, find_bilm, load_settings, open_bilm
 from brittle.zoo.device import cores, torch_device
+from brittle.zoo.families import restore_settings
 from brittle.zoo.fast.bilm import FastBiLM
 from brittle.zoo.fast.cnn import FastCnn
 from brittle.zoo.fast.lstm import FastLstm
 from brittle.zoo.fast.word_vectors import WordVectorCache, word_vector_cache
+from brittle.zoo.folder import Card
 from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
 from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
-from brittle.zoo.restoring import check_row_length, restore_weights
+from brittle.zoo.restoring import check_row_length, load_network
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
@@ -203,33 +206,28 @@ def build_tokenizer(
     if parts["input"] == "W":
         return vocabulary
     both = parts["input"] == "WC" and parts["embedding"] != "ELMo"
-    return CharacterTokenizer(alphabet, spelling or settings.spelling, vocabulary, both=both)
+    return CharacterTokenizer(alphabet, spelling or settings.max_word_length, vocabulary, both=both)
 
 
-def restore_network(
-    parts: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    labels: int,
-    vocabulary: WordTokenizer,
-    alphabet: Sequence[str],
-    tensors: Mapping[str, NDArray[Any]],
-    device: str,
-    bilm_folder: Path | None = None,
-) -> NetworkModel:
-    """Build a network as its card says, with the weights of its file."""
-    built = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
+def open_network(folder: Path, card: Card, device: str, hole_id: int) -> NetworkModel:
+    """Load a network as its card says; one with ELMo reads the biLM that its card names."""
+    parts, settings = card.parts, restore_settings(card)
+    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE), hole_id)
+    reads_characters = "C" in parts["input"]
+    alphabet = folders.load_words(folder / folders.ALPHABET_FILE) if reads_characters else []
     characters = len(alphabet) + UNKNOWN_CHARACTER + 1
     bilm, spelling = None, None
-    if bilm_folder is not None:
+    if PART in parts:
+        bilm_folder = find_bilm(parts, folder.parent)
         bilm = open_bilm(bilm_folder, torch_device(device))
-        spelling = load_settings(bilm_folder).spelling
-    check_row_length("spelling", spelling or built.spelling)
-    network = restore_weights(
-        lambda: build(parts, built, len(vocabulary), characters, labels, bilm),
-        tensors,
-        layers=max(int(parts["layers"]), built.highways, len(built.widths)),
+        spelling = load_settings(bilm_folder).max_word_length
+    check_row_length("max_word_length", spelling or settings.max_word_length)
+    network = load_network(
+        folder,
+        lambda: build(parts, settings, len(vocabulary), characters, len(card.labels), bilm),
+        layers=max(int(parts["layers"]), settings.highways, len(settings.widths)),
     )
-    tokenizer = build_tokenizer(parts, built, vocabulary, alphabet, spelling)
+    tokenizer = build_tokenizer(parts, settings, vocabulary, alphabet, spelling)
     if isinstance(tokenizer, CharacterTokenizer):
         tokenizer.max_spellings = MAX_SPELLINGS
-    return NetworkModel(network, tokenizer, built.reads, device)
+    return NetworkModel(network, tokenizer, settings.max_length, device)

@@ -209,7 +209,9 @@ class NetworkWhiteBox:
         attend to themselves only, and each has its summary.
         """
         encoder, head = self.network.encoder, self.network.pool
-        if not isinstance(encoder, TransformerEncoder) and not isinstance(head, heads.Attention):
+        if not isinstance(encoder, TransformerEncoder) and not isinstance(
+            head, heads.AttentionPooling
+        ):
             raise UsageError(
                 f"{self.name} has no attention. Ask a model that has, such as Transformer or "
                 "BiLSTM-attention, or ask this one for its gradients."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -92,7 +91,7 @@ def _grid(page: PaperPage, found: AttentionFigures, task: str) -> None:
 def _paired(page: PaperPage, found: AttentionFigures, task: str) -> None:
     """Add a table for every target but the LSTM: it stays narrow enough for a phone."""
     page.add_section("paired")
-    table = replace(found.studies[task], attacks=names.ATTACKS)
+    table = found.studies[task].changed(attacks=names.ATTACKS)
     tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == names.LSTM}
     for target in found.targets(task)[1:]:
         rows: dict[str, Row] = {}

@@ -14,7 +14,7 @@ from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure
 from brittle.runs.inside_file import load_inside
 from brittle.studies.grid.figures import best_attention, success
-from brittle.studies.grid.study import Cell, CellRow, GridStudy
+from brittle.studies.grid.study import CellRow, GridCell, GridStudy
 from brittle_papers.attention import names, stages
 from brittle_papers.claims import difference as newcombe
 from brittle_papers.results import PaperResults
@@ -33,14 +33,14 @@ def counted(study: GridStudy) -> GridStudy:
         }
         for attack, by_target in study.cells.items()
     }
-    return replace(study, cells=cells)
+    return study.changed(cells=cells)
 
 
 def _held(row: CellRow) -> CellRow:
     return replace(row, status="held") if row.reason == NO_CANDIDATES else row
 
 
-def outcomes(cell: Cell) -> dict[str, float]:
+def outcomes(cell: GridCell) -> dict[str, float]:
     """Return for every attacked case whether it is broken, or the share of its draws that won."""
     return {
         row.case: (row.won or 0) / row.tried if row.tried else float(row.status == "broken")
@@ -49,7 +49,7 @@ def outcomes(cell: Cell) -> dict[str, float]:
     }
 
 
-def difference(a: Cell, b: Cell) -> Difference:
+def difference(a: GridCell, b: GridCell) -> Difference:
     """Compare the success of cell b with that of cell a, over the cases attacked in both.
 
     Where one of them counts draws, the intervals of both rates are combined (Newcombe): a bootstrap
@@ -85,9 +85,9 @@ class AttentionResults(PaperResults):
         """List the targets that were attacked, the LSTM first."""
         return [target.name for target in self.studies[task].targets]
 
-    def cell(self, task: str, attack: str, target: str) -> Cell | None:
+    def cell(self, task: str, attack: str, target: str) -> GridCell | None:
         """Return a cell of a grid; None if the attack asks for what the target does not offer."""
-        return self.studies[task].cells[attack].get(target)
+        return self.studies[task].results.cells[attack].get(target)
 
     def success_of(self, task: str, attack: str, target: str) -> Figure | None:
         """Compute the success of an attack; of RANDOM, the mean success of a draw."""
@@ -96,7 +96,7 @@ class AttentionResults(PaperResults):
 
     def best_attention(self, task: str, target: str) -> tuple[str, Figure] | None:
         """Return the best of the four attention attacks on a target (the paper's A*)."""
-        four = replace(self.studies[task], attacks=names.BY_ATTENTION)
+        four = self.studies[task].changed(attacks=names.BY_ATTENTION)
         return best_attention(four, target)
 
     def between_targets(self, task: str, attack: str, a: str, b: str) -> Difference | None:

@@ -72,8 +72,8 @@ def attack_all(
         seed=seed,
         name=context.unique_name,
         folder=context.folder,
-        workers=backend.workers,
-        backend=backend.name,
+        workers=backend.count,
+        backend=backend.backend,
         address=backend.address,
         report=context.report,
         overwrite=True,  # the key of this task knows the settings
@@ -109,7 +109,7 @@ def _accuracy(scored: Mapping[str, Any]) -> float:
 
 def load_grid(folder: Path, result: Result) -> GridStudy:
     """Load the study of the attacks."""
-    return GridStudy.load(folder / result["study"])
+    return GridStudy.load(folder / result["study"], "grid")
 
 
 def inside_files(folder: Path, result: Result) -> list[Path]:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from brittle.picture import Picture
 from brittle.training.loop import seeded
+from brittle.training.stepwise import Watch, resume, run_steps
 from brittle.training.wgan_steps import WganTraining
 from brittle.zoo.generators.networks import Critic, Wgan
 from brittle.zoo.names.settings import PictureGeneratorSettings
@@ -24,7 +25,12 @@ LEAK = 0.2
 MIDDLE, SPREAD = 0.5, 4.0
 """The networks read and write points around 0, so many times as far apart as in the square."""
 SETTINGS = PictureGeneratorSettings(
-    latent=LATENT, critic_steps=3, penalty=1.0, rate=1e-3, inverter_rate=2e-3, batch=128
+    latent=LATENT,
+    critic_steps=3,
+    penalty=1.0,
+    learning_rate=1e-3,
+    inverter_rate=2e-3,
+    batch_size=128,
 )
 
 
@@ -54,8 +60,8 @@ def train_on_curve(folder: Path, steps: int, seed: int) -> CurveGenerator:
     settings = replace(SETTINGS, steps=steps, inverter_steps=max(1, steps // 2))
     with seeded(seed, 1):
         training = WganTraining(_networks(), settings, _as_images(points), seed)
-        training.resume(folder)
-        training.run(folder, lambda losses: None)
+        resume(training, folder)
+        run_steps(training, folder, Watch())
     return CurveGenerator(training.networks, f"curve, {steps} steps, seed {seed}")
 
 

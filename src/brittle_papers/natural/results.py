@@ -71,7 +71,7 @@ class NaturalResults(PaperResults):
         return self._study("robustness of all")
 
     def _study(self, task: str) -> RobustnessStudy:
-        return RobustnessStudy.load(self.folder / self.results[task]["study"])
+        return RobustnessStudy.load(self.folder / self.results[task]["study"], "robustness")
 
     @property
     def classifiers(self) -> list[DigitClassifier]:

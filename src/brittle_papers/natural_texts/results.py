@@ -34,7 +34,7 @@ class Compared:
 
     def distance(self, name: str) -> Figure:
         """Return the mean Δz over the cases of a classifier with an adversary."""
-        found = [f for f in self.study.figures if f.target == name]
+        found = [f for f in self.study.results.figures if f.target == name]
         if not found or found[0].mean is None or found[0].interval is None:
             return mean([], "cases with an adversary")
         figure = found[0]

@@ -30,7 +30,7 @@ from brittle.studies.rules.evaluation import (
 )
 from brittle.studies.rules.trying import try_name
 from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
-from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.study import TransferStudy, restricted
 from brittle.studies.transfer.tables import StudyTables, study_tables
 from brittle.workflow.tasks import Task
 from brittle_papers.page import TableCell
@@ -78,7 +78,7 @@ class TransferPaperResults(PaperResults):
         if GENETIC in studies:
             names = {member.name for member in studies[GENETIC].sources}
             if names != {member.name for member in studies[PWWS].sources}:
-                studies[SAME_MODELS] = studies[PWWS].restricted(names)
+                studies[SAME_MODELS] = restricted(studies[PWWS], names)
         return studies
 
     @cached_property

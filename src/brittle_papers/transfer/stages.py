@@ -106,8 +106,8 @@ def transfer_by(
         seed=seed,
         name=attack,
         folder=context.folder,
-        workers=backend.workers,
-        backend=backend.name,
+        workers=backend.count,
+        backend=backend.backend,
         address=backend.address,
         report=context.report,
     )
@@ -136,12 +136,12 @@ def _right(study: TransferStudy, taken: Dataset) -> dict[str, list[int]]:
 
 def study_label(study: TransferStudy, example: Any) -> int:
     """Return the index of an example's label."""
-    return study.labels.index(str(example.label))
+    return study.facts.labels.index(str(example.label))
 
 
 def load_study(folder: Path, result: Result) -> TransferStudy:
     """Load the study of a stage."""
-    return TransferStudy.load(folder / result["study"])
+    return TransferStudy.load(folder / result["study"], "transfer")
 
 
 @task_function(

@@ -20,11 +20,12 @@ from brittle.runs.workers.asking import WorkerAsker
 from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW, Driver
 from brittle.runs.workers.setup import packed
-from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
+from brittle.runs.workers.starting import Workforce, make_setup
 from brittle.targets.options import Target
 from brittle.testing import FakeTarget
 from brittle.text import Text
-from runs.workers.threads import Death, WorkerThreads, attack
+from brittle.workflow.backends import Workers
+from runs.workers.threads import Death, WorkerThreads, attack, limits_of
 
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
 FILMS = [
@@ -194,10 +195,8 @@ def begun(replica: Any, workers: int = 2, **limits: Any) -> tuple[WorkerAsker, l
     dataset = Dataset("examples", "all", rows, ("positive",))
     job = Job.of(target(), dataset, "key", {})
     broker = Broker(job.desks, **limits)
-    setup = make_setup(
-        Workforce(WorkerSettings(workers), Target(replica)),
-        *(job, broker, workers, None),
-    )
+    origin = Target(replica)
+    setup = make_setup(Workforce(Workers(workers), origin, limits_of(broker)), job, workers)
     warnings: list[str] = []
     cases = job.cases(dataset, case_ids(rows), set())
     dealing = Dealing(cases, len(rows), workers)

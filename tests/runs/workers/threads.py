@@ -15,6 +15,7 @@ from brittle.engine.broker import Broker
 from brittle.errors import BrittleError
 from brittle.results import Result, Step
 from brittle.runs.job import Job
+from brittle.runs.options import Limits
 from brittle.runs.rows import rows_of
 from brittle.runs.runner import build_engine
 from brittle.runs.workers.dealing import Dealing
@@ -22,8 +23,9 @@ from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.messages import Died, Report
 from brittle.runs.workers.session import work
 from brittle.runs.workers.setup import packed
-from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
+from brittle.runs.workers.starting import Workforce, make_setup
 from brittle.targets.options import Target
+from brittle.workflow.backends import Workers
 
 
 class Death(BaseException):
@@ -96,6 +98,13 @@ class Attacked:
         return rows
 
 
+def limits_of(broker: Broker, budget: int | None = None) -> Limits:
+    """Return the limits of a run that a broker keeps."""
+    return Limits(
+        budget=budget, max_sent=broker.most_sent, batch=broker.batch, watchdog=broker.watchdog
+    )
+
+
 def attack(
     target: Any,
     examples: Sequence[Any],
@@ -122,8 +131,8 @@ def attack(
     try:
         if workers:
             origin = Target(replica or target)
-            workforce = Workforce(WorkerSettings(workers), origin)
-            setup = packed(make_setup(workforce, job, broker, workers, budget))
+            workforce = Workforce(Workers(workers), origin, limits_of(broker, budget))
+            setup = packed(make_setup(workforce, job, workers))
             dealing = Dealing(cases, len(rows), workers)
             warn = attacked.warnings.append
             attacked.driver = Driver(group(setup), dealing, broker, job, workers, warn)

@@ -15,18 +15,16 @@ from rich.console import Console
 from brittle.errors import UsageError
 from brittle.metrics.holm import holm
 from brittle.metrics.intervals import wilson
-from brittle.reports.studies.grid_html import render_grid
-from brittle.reports.studies.grid_terminal import grid_block, grid_json
 from brittle.statuses import Status
 from brittle.studies.grid.figures import best_attention, paired_tests, success
-from brittle.studies.grid.showing import reported_grid
-from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
+from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
 from brittle.studies.pools import Member
+from brittle.studies.study import study_of
 
 HOSTILE = "<b>x</b>"
 
 
-def cell(statuses: str, **counts: Sequence[int]) -> Cell:
+def cell(statuses: str, **counts: Sequence[int]) -> GridCell:
     """Build a cell: b is a broken case, h one that held, s one that was skipped."""
     names: dict[str, Status] = {"b": "broken", "h": "held", "s": "skipped"}
     rows = [
@@ -40,7 +38,7 @@ def cell(statuses: str, **counts: Sequence[int]) -> Cell:
         )
         for n, letter in enumerate(statuses)
     ]
-    return Cell("run.sqlite", tuple(rows), 100, 60)
+    return GridCell("run.sqlite", tuple(rows), 100, 60)
 
 
 @pytest.fixture
@@ -58,10 +56,23 @@ def study() -> GridStudy:
     cases = tuple(
         GridCase(f"c{n}", "positive", (("text", f"a good {HOSTILE}"),)) for n in range(10)
     )
-    return GridStudy(
-        *("mine", "pool", "mr", "test", 0, 10, True, None, tuple(cells)),
-        {attack: {} for attack in cells},
-        *(members, cases, 40, {"one": 30, "two": 20}, cells),
+    return study_of(
+        "grid",
+        "mine",
+        pool="pool",
+        data="mr",
+        split="test",
+        seed=0,
+        limit=10,
+        all_right=True,
+        budget=None,
+        attacks=tuple(cells),
+        settings={attack: {} for attack in cells},
+        targets=members,
+        cases=cases,
+        scored=40,
+        right={"one": 30, "two": 20},
+        cells=cells,
         failures={"three": f"it died {HOSTILE}"},
         warnings=("careful",),
     )
@@ -125,7 +136,7 @@ def test_holm_against_its_definition() -> None:
 
 
 def test_the_page_shows_all_and_trusts_nobody(study: GridStudy, tmp_path: Path) -> None:
-    page = render_grid(reported_grid(study))
+    page = study.view().html()
     assert HOSTILE not in page and "<script" not in page
     text = re.sub(r"<[^>]+>", " ", page)
     for shown in ("40.0%", "4 of 10", "A*", "asmin-gr", "it died", "careful", "+80.0", "75.0%"):
@@ -137,11 +148,11 @@ def test_the_page_shows_all_and_trusts_nobody(study: GridStudy, tmp_path: Path) 
 def test_the_terminal_and_json(study: GridStudy) -> None:
     console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with console.file:
-        console.print(grid_block(reported_grid(study)))
+        console.print(study.view().block())
     text = console.export_text()
     for shown in ("asmin-gr", "40.0%", "of 10", "Holm over 3 tests", "three: empty, it died"):
         assert shown in text, shown
-    content = json.loads(json.dumps(grid_json(reported_grid(study))))
+    content = json.loads(json.dumps(study.summary()))
     assert len(content["cells"]) == 12 and content["best"]["two"]["attack"] == "asmin-gr"
 
 
@@ -157,4 +168,4 @@ def test_a_grid_is_exported_by_cell_and_by_case(study: GridStudy, tmp_path: Path
     assert GridStudy.load(tmp_path / "mine.study.json") == study
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(UsageError, match="is no grid"):
-        GridStudy.load(tmp_path / "other.json")
+        GridStudy.load(tmp_path / "other.json", "grid")

@@ -231,7 +231,7 @@ def test_a_damaged_case_is_named_by_its_line(tmp_path: Path, old: str, new: str)
 
 def test_a_study_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "s.study.json").write_text('{"kind": "grid", "format": 1}')
-    with pytest.raises(UsageError, match="no robustness study"):
+    with pytest.raises(UsageError, match="The study 's' is there, of the kind grid"):
         robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="s", **FAST)
     assert (tmp_path / "s.study.json").read_text() == '{"kind": "grid", "format": 1}'
     for name in ("a/s", "..", "a\\s"):

@@ -18,14 +18,28 @@ from brittle.studies.selecting.candidates import candidates_of
 from brittle.studies.selecting.curves import CurvePoint, ensemble_curves
 from brittle.studies.selecting.finding import find_study
 from brittle.studies.selecting.selecting import Ensemble, select
+from brittle.studies.study import study_of
 from brittle.studies.transfer.bootstrap import counts_of
-from brittle.studies.transfer.matrix import TransferMatrix, transfer_matrix
+from brittle.studies.transfer.matrix import TransferMatrix
 from brittle.studies.transfer.study import TransferStudy, Winner
 
 A, B, C, D = (Member(name, f"zoo:{name}@mr#0") for name in "ABCD")
-STUDY = TransferStudy(
-    *("s", "four", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 6),
-    *((A, B, C, D), (A, B, C, D), {}, {}, {}),
+STUDY: TransferStudy = study_of(
+    "transfer",
+    "s",
+    pool="four",
+    attack="pwws",
+    settings={},
+    data="mr",
+    split="test",
+    seed=0,
+    labels=("neg", "pos"),
+    attacked=6,
+    sources=(A, B, C, D),
+    targets=(A, B, C, D),
+    winners={},
+    before={},
+    after={},
 )
 
 
@@ -57,10 +71,10 @@ def test_a_point_has_an_interval_over_its_texts() -> None:
     labels = {name: rng.integers(0, 2, 60) for name in "ABCD"}
     after = {name: {pair.name: tuple(column.tolist())} for name, column in labels.items()}
     sources, targets = (source,), (A, B, C, D)
-    study = replace(
-        STUDY, sources=sources, targets=targets, winners=winners, before=before, after=after
+    study = STUDY.changed(
+        sources=sources, targets=targets, winners=winners, before=before, after=after
     )
-    matrix = transfer_matrix(study)
+    matrix = study.matrix()
     curves = ensemble_curves(matrix, matrix, [pair], ["D"], counts_of(study))
     (point,) = curves.points
     both = (labels["C"] + labels["D"]) / 2
@@ -83,9 +97,9 @@ def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
         find_study("zoo:naive-bayes@mr", tmp_path)
     studies = {
         "old": STUDY,
-        "new": replace(STUDY, name="new"),
-        "ensembles": replace(STUDY, name="ensembles", sources=(Member("A + B", "ensemble:A,B"),)),
-        "other": replace(STUDY, name="other", pool="five"),
+        "new": STUDY.changed(name="new"),
+        "ensembles": STUDY.changed(name="ensembles", sources=(Member("A + B", "ensemble:A,B"),)),
+        "other": STUDY.changed(name="other", pool="five"),
     }
     for n, (name, study) in enumerate(studies.items()):
         study.save(tmp_path / f"{name}.study.json")
@@ -135,20 +149,18 @@ def test_ensembles_are_attacked_and_all_others_are_asked(
     dataset = Dataset("films", "all", tuple(texts), ("negative", "positive"))
     specs = [f"python:weighed_models:{name}" for name in ("one", "two", "three", "four")]
     study = transfer.transfer(specs, dataset, "pwws", folder=tmp_path, name="films")
-    ensembles, _ = select(candidates_of(transfer_matrix(study), [specs[3]]), (2,), ["greedy"])
+    ensembles, _ = select(candidates_of(study.matrix(), [specs[3]]), (2,), ["greedy"])
     attacked = attack_ensembles(study, ensembles, dataset, tmp_path)
     assert (tmp_path / "films-ensembles.study.json").is_file()
     assert attacked.max_winners == study.max_winners == 500
-    stored = replace(study, max_winners=None)  # as studies were stored without it
+    stored = study.changed(max_winners=None)  # as studies were stored without it
     assert attack_ensembles(stored, ensembles, dataset, tmp_path).max_winners == max(
         map(len, study.winners.values())
     )
     assert [source.name for source in attacked.sources] == [ensembles[0].name]
-    curves = ensemble_curves(
-        transfer_matrix(study), transfer_matrix(attacked), ensembles, [specs[3]]
-    )
+    curves = ensemble_curves(study.matrix(), attacked.matrix(), ensembles, [specs[3]])
     (point,) = curves.points
-    row = transfer_matrix(attacked).rate[0]
+    row = attacked.matrix().rate[0]
     assert point.held_out == row[3] and point.of == 2 and point.texts > 0
     other = replace(dataset, examples=tuple(Example.of(f"bad {n}", "negative") for n in range(8)))
     with pytest.raises(UsageError, match="not those of the study 'films'"):

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from brittle.errors import UsageError
-from brittle.reports.studies.comparison import compared_figures
-from brittle.reports.studies.html import render_study
-from brittle.reports.studies.terminal import study_json
 from brittle.studies.pools import Member
-from brittle.studies.transfer.showing import fooling_texts, rate_matrix, reported_study
+from brittle.studies.transfer.showing import figures_of, fooling_texts, rate_matrix
 from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.view import compared_figures, transfer_json, transfer_view
 
 MakeStudy = Callable[[int], TransferStudy]
 
@@ -48,7 +46,7 @@ def test_rates_and_counts(make_random_study: MakeStudy, of_right: bool) -> None:
 
 def test_class_tables_have_intervals_and_averages(make_random_study: MakeStudy) -> None:
     study = make_random_study(0)
-    reported = reported_study(study, resamples=50)
+    reported = figures_of(study, resamples=50)
     assert [(t.by, t.of_right) for t in reported.classes] == [
         (by, of_right) for of_right in (False, True) for by in ("architecture", "reads")
     ]
@@ -70,14 +68,14 @@ def test_an_ensemble_is_no_pair_with_its_own_members(make_random_study: MakeStud
     pair = Member("both", f"ensemble:{first.spec},{second.spec}")
     winners = {"both": study.winners[third.name]}
     after = {name: {"both": study.after[name][third.name]} for name in study.after}
-    study = replace(study, sources=(pair,), targets=targets, winners=winners, after=after)
-    reported = reported_study(study, resamples=5)
+    study = study.changed(sources=(pair,), targets=targets, winners=winners, after=after)
+    reported = figures_of(study, resamples=5)
     rate = reported.matrix.rate[0]
     assert np.isfinite(rate).all()
-    mean = study_json(reported)["mean_rate"]
+    mean = transfer_json(reported)["mean_rate"]
     assert mean == pytest.approx(rate[2:].mean()) and mean != pytest.approx(rate.mean())
     assert compared_figures(reported)["mean transfer rate"] == mean
-    assert "over 2 pairs of different models" in render_study(reported)
+    assert "over 2 pairs of different models" in transfer_view(reported).html()
 
 
 def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy) -> None:
@@ -97,7 +95,7 @@ def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy
     counts = [text.fooled for text in texts]
     assert counts == sorted(counts, reverse=True)
     fooling_all = sum(text.fooled == text.targets for text in texts)
-    assert reported_study(study, resamples=10).fooling_all == fooling_all
+    assert figures_of(study, resamples=10).fooling_all == fooling_all
 
 
 def test_the_report_is_one_file(make_random_study: MakeStudy, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +11,11 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.studies.pools import Member, member_of
+from brittle.studies.study import study_of
 from brittle.studies.transfer.bootstrap import counts_of, intervals
 from brittle.studies.transfer.classes import class_means, class_table, classes_of
 from brittle.studies.transfer.factors import factor_rows
-from brittle.studies.transfer.matrix import TransferMatrix, transfer_matrix
+from brittle.studies.transfer.matrix import TransferMatrix
 from brittle.studies.transfer.study import TransferStudy, Winner
 from brittle.studies.transfer.tables import study_tables
 from brittle.studies.transfer.universal import counted_texts, universal_texts
@@ -94,9 +94,20 @@ def drawn_study(texts: int = 40, seed: int = 1) -> TransferStudy:
     def labels(count: int) -> list[int]:
         return [int(label) for label in rng.integers(0, 2, size=count)]
 
-    return TransferStudy(
-        *("drawn", "five", "pwws", {}, "mr", "test", 0, ("neg", "pos"), texts, members, members),
-        winners,
+    return study_of(
+        "transfer",
+        "drawn",
+        pool="five",
+        attack="pwws",
+        settings={},
+        data="mr",
+        split="test",
+        seed=0,
+        labels=("neg", "pos"),
+        attacked=texts,
+        sources=members,
+        targets=members,
+        winners=winners,
         before={m.name: dict(zip(cases, labels(texts))) for m in members[:-1]},
         after={
             m.name: {s.name: tuple(labels(len(winners[s.name]))) for s in members}
@@ -115,16 +126,14 @@ def resampled(study: TransferStudy, weight: np.ndarray, cases: list[str]) -> Tra
         rows = study.winners[source]
         return tuple(v for w, v in zip(rows, values) for _ in range(times[w.case]))
 
-    return transfer_matrix(
-        replace(
-            study,
-            winners={s: repeat(s, rows) for s, rows in study.winners.items()},  # type: ignore[misc]
-            after={
-                t: {s: repeat(s, labels) for s, labels in by.items()}  # type: ignore[misc]
-                for t, by in study.after.items()
-            },
-        )
+    results = study.results
+    changed = study.changed(
+        winners={s: repeat(s, rows) for s, rows in results.winners.items()},
+        after={
+            t: {s: repeat(s, labels) for s, labels in by.items()} for t, by in results.after.items()
+        },
     )
+    return changed.results.matrix()
 
 
 @pytest.mark.parametrize("of_right", [False, True])
@@ -150,7 +159,7 @@ def test_intervals_are_those_of_studies_of_resampled_texts(of_right: bool) -> No
     by_hand = np.array([m.rate_of_right if of_right else m.rate for m in matrices])
     np.testing.assert_allclose(np.concatenate(rates[1:]), by_hand, atol=1e-6)
     means = np.array([class_table(m, of_right=of_right).mean for m in matrices])
-    expected = class_table(transfer_matrix(study), of_right=of_right).mean
+    expected = class_table(study.matrix(), of_right=of_right).mean
     np.testing.assert_allclose(value, expected, atol=1e-6)
     some = ~np.isnan(expected)
     tails = np.quantile(means, [0.025, 0.975], axis=0)

@@ -17,11 +17,9 @@ import brittle
 from brittle import data
 from brittle.errors import UsageError
 from brittle.reports.studies.heat_map import means
-from brittle.reports.studies.html import render_study
-from brittle.reports.studies.terminal import study_json
 from brittle.studies.pools import Member
 from brittle.studies.transfer.scoring import label_texts
-from brittle.studies.transfer.showing import reported_study
+from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.texts import pack_texts, unpack_texts
 from brittle.studies.transfer.transfer import TransferRequest, run_study
@@ -102,9 +100,9 @@ def test_a_study_of_listed_targets_is_named_by_what_it_does(tmp_path: Path) -> N
     targets = pool()[:2]
     study = brittle.transfer(targets, TEXTS, "pwws", limit=12, folder=tmp_path)
     assert study.name.startswith("transfer-pwws-")
-    shown = reported_study(study, resamples=5)
-    assert shown.facts["pool"] is None
-    page = render_study(shown)
+    shown = study.view(resamples=5)
+    assert shown.page.settings["pool"] is None
+    page = shown.html()
     assert "<title>transfer-pwws-" in page and "<bdi>pool</bdi>" not in page
     # One that an earlier version named after the pool is resumed under its name.
     former = study.name.replace("transfer", "pool")
@@ -345,10 +343,9 @@ def test_a_model_has_no_rate_with_itself(tmp_path: Path) -> None:
     assert all(study.winners.values()), "otherwise every cell is empty"
     rate, rate_of_right = cells(study)
     assert np.isnan(rate).tolist() == [[True, False], [False, False]]
-    shown = reported_study(study, resamples=5)
-    content = study_json(shown)
+    content = study.summary(resamples=5)
     assert content["rate"][0][0] is None and content["mean_base_rate"] == rate[1, 1]
-    assert means(shown.matrix, of_right=True)[1] == rate_of_right[1, 1]
+    assert means(rate_matrix(study), of_right=True)[1] == rate_of_right[1, 1]
     first = study.sources[0].name
     warning = f"No base rate: both seeds give the same model (equal fingerprints) of {first}."
     assert study.warnings[-1] == content["warnings"][-1] == warning and not study.failures

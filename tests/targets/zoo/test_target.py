@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brittle
+from brittle import training
 from brittle.asks import Case
 from brittle.attacks.exhaustive import Exhaustive
+from brittle.data import catalogue
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
@@ -23,6 +26,7 @@ from brittle.targets.scores import softmax
 from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
 from brittle.text import Text
+from brittle.training import splits
 from brittle.zoo.model_cache import trained_models
 from brittle.zoo.names.grid import designs
 
@@ -152,6 +156,30 @@ def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) 
         load_zoo("zoo:naive-bayes@again#8")
     with pytest.raises(UsageError, match="Unknown data set 'toys'"):
         load_zoo("zoo:naive-bayes@toys")
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "naive-bayes+key"])
+def test_opening_a_trained_model_reads_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
+    trained = load_zoo(f"zoo:{name}@bbc")
+    text = [Text.of("the match was won in the last minute")]
+
+    def refuse(*arguments: Any, **named: Any) -> None:
+        raise AssertionError("a data set was loaded")
+
+    monkeypatch.setattr(catalogue, "load", refuse)
+    monkeypatch.setattr(splits, "load_data", refuse)
+    opened = load_zoo(f"zoo:{name}@bbc", train=False)
+    assert opened.labels == trained.labels and opened.trained_fields == ("text",)
+    assert np.array_equal(opened.scores(text), trained.scores(text))
+    assert isinstance(brittle.as_target(f"zoo:{name}@bbc"), ZooTarget)
+    assert training.train(name, "bbc") == training.find(name, "bbc")
+    with pytest.raises(AssertionError, match="was loaded"):
+        training.train(name, "bbc", force=True)
+    with pytest.raises(AssertionError, match="was loaded"):
+        load_zoo(f"zoo:{name}@bbc#1")
 
 
 def test_another_seed_is_another_model(cache: Path) -> None:

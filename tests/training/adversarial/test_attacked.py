@@ -117,7 +117,7 @@ def test_an_interrupted_training_learns_from_the_same_texts(
 def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, splits: Any) -> None:
     pytest.importorskip("torch")
     data, attack, reports = splits(), Attack(), []
-    chosen = grid.settings(grid.design(NETWORK), "tiny", epochs=5, patience=1, rate=1e-9)
+    chosen = grid.settings(grid.design(NETWORK), "tiny", epochs=5, patience=1, learning_rate=1e-9)
     method = AttackTraining("mine", attack, copies=20, every=every)
     # At this rate no epoch is better than the first, which nevertheless must not be kept.
     folder = train_on(NETWORK, data, settings=chosen, adversarial=method, progress=reports.append)

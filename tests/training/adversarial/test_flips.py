@@ -34,7 +34,7 @@ PAIRS = [("a warm film", "is dull"), ("weak", ""), ("the cast", "and its plot")]
 
 def model_of(name: str, texts: list[Text], **changed: Any) -> NetworkInTraining:
     design = grid.design(name)
-    chosen = grid.settings(design, "tiny", dropout=0.0, forget=0.0, **changed)
+    chosen = grid.settings(design, "tiny", dropout=0.0, word_dropout=0.0, **changed)
     assert isinstance(chosen, NetworkSettings)
     vocabulary = WordTokenizer.of(texts, pairs=len(texts[0].frame.fields) > 1)
     alphabet = [c for c in CharacterTokenizer.alphabet_of(texts) if c != "ñ"]

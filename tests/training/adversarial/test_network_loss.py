@@ -12,8 +12,9 @@ from brittle.data import Dataset, Example
 from brittle.text import Text
 from brittle.training import TrainingProgress, train_on
 from brittle.training.adversarial.methods import HotFlipTraining, NoiseTraining, TypoTraining
-from brittle.training.job import TrainingJob
-from brittle.training.splits import LabelledTexts, TrainingSplits
+from brittle.training.job import Job
+from brittle.training.plan import TrainingPlan
+from brittle.training.splits import TrainingSplits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
 from training.adversarial.test_flips import TEXTS, model_of
@@ -104,8 +105,10 @@ def test_words_that_are_not_tuned_have_a_gradient_all_the_same() -> None:
 
 def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) -> None:
     design = grid.design("CNN-W-Random-1")
-    chosen: Any = grid.settings(design, "tiny", optimizer="sgd", rate=0.5, clip=0.0, epochs=1)
-    texts, network = LabelledTexts((Text.of("a"),), (0,)), torch.nn.Linear(1, 1)
+    chosen: Any = grid.settings(
+        design, "tiny", optimizer="sgd", learning_rate=0.5, max_grad_norm=0.0, epochs=1
+    )
+    network = torch.nn.Linear(1, 1)
     before = network.weight.item()
 
     def halves(rows: list[int]) -> Any:
@@ -113,7 +116,9 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
         half.backward()
         return network(torch.tensor([[6.0]])).sum() / 2 + half.detach()
 
-    job = TrainingJob("toy", design, chosen, 0, ("a", "b"), ("text",), texts, texts, tmp_path)
+    data = Dataset("toy", "train", (Example((("text", "a"),), "a"),))
+    splits = TrainingSplits("toy", data, data)
+    job = Job(TrainingPlan(design, chosen, "tiny", 0, splits), tmp_path)
     run_epochs(job, Trainable(network, chosen, lambda epoch: [1], halves, lambda: 1.0))
     assert network.weight.item() == pytest.approx(before - 0.5 * (2.0 + 6.0) / 2)
 
@@ -155,9 +160,9 @@ def test_hardened_by_flips_a_network_is_fooled_less() -> None:
     """Three words of every text tell its class, so that a network could well withstand a flip."""
     fooled = {"": 0, "hotflip": 0}
     design = grid.design("CNN-C-Random-1")
-    learning: dict[str, Any] = {"batch": 16, "rate": 1e-2, "epochs": 6, "patience": 6}
+    learning: dict[str, Any] = {"batch_size": 16, "learning_rate": 1e-2, "epochs": 6, "patience": 6}
     small: dict[str, Any] = {"kernels": 16, "filters": 8, "character_embedding": 8, "dropout": 0.1}
-    chosen = grid.settings(design, "tiny", widths=(1, 2), forget=0.0, **learning, **small)
+    chosen = grid.settings(design, "tiny", widths=(1, 2), word_dropout=0.0, **learning, **small)
     for seed in range(3):
         data = TrainingSplits("toy", several(160, seed), several(80, seed + 1000))
         for method in fooled:

@@ -74,7 +74,9 @@ def test_it_is_trained_and_resumed(
 ) -> None:
     # Threads that wait for each other at every step of so small a network only take time.
     monkeypatch.setattr(transformer, "cores", lambda: 1)
-    chosen = FineTuningSettings(encoder=encoder, reads=12, rate=1e-2, batch=16, epochs=2, frozen=1)
+    chosen = FineTuningSettings(
+        encoder=encoder, max_length=12, learning_rate=1e-2, batch_size=16, epochs=2, frozen=1
+    )
     adversarial: Any = by_attack(method, copies=16) if method == "key-any" else method
     options: dict[str, Any] = {"settings": chosen, "adversarial": adversarial}
 

@@ -11,7 +11,6 @@ import pytest
 import brittle
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.text import Text
 from brittle.training import find, train_on
 from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import (
@@ -22,19 +21,21 @@ from brittle.training.adversarial.methods import (
 )
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.adversarial.variants import all_variants, variants_for_epoch, with_variants
-from brittle.training.job import TrainingJob, build_vocabulary
-from brittle.training.splits import LabelledTexts, TrainingSplits
+from brittle.training.job import Job, build_vocabulary
+from brittle.training.plan import TrainingPlan
+from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
 
 TEXTS = ("it is not a good film .", "the plot does not make sense .", "?!")
 
 
-def job_of(method: Any, folder: Path, texts: tuple[str, ...] = TEXTS) -> TrainingJob:
-    train = LabelledTexts(tuple(map(Text.of, texts)), tuple(range(len(texts))))
+def job_of(method: Any, folder: Path, texts: tuple[str, ...] = TEXTS) -> Job:
+    examples = tuple(Example((("text", text),), label) for text, label in zip(texts, "abc"))
+    data = Dataset("toy", "train", examples, ("a", "b", "c"))
     design = grid.design("naive-bayes")
-    about = ("toy", design, grid.settings(design), 0, ("a", "b", "c"), ("text",))
-    return TrainingJob(*about, train=train, dev=train, folder=folder, method=method)
+    splits = TrainingSplits("toy", data, data)
+    return Job(TrainingPlan(design, grid.settings(design), "tiny", 0, splits, method), folder)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,12 @@ def test_the_digits_networks_at_the_papers_width() -> None:
 @pytest.mark.slow
 def test_the_residual_networks_at_the_papers_width_make_a_step() -> None:
     settings = grid.settings(
-        grid.design("WGAN-residual"), "paper", batch=2, critic_steps=1, steps=1, inverter_steps=1
+        grid.design("WGAN-residual"),
+        "paper",
+        batch_size=2,
+        critic_steps=1,
+        steps=1,
+        inverter_steps=1,
     )
     networks = build("WGAN-residual", settings, (64, 64, 3))
     assert linear_shapes(networks.inverter) == [(8192, 2048), (2048, 512), (512, 128)]
@@ -47,7 +52,7 @@ def test_the_residual_networks_at_the_papers_width_make_a_step() -> None:
     before = {name: weight.clone() for name, weight in networks.state_dict().items()}
     for number in range(2):
         training.state.step = number
-        assert all(abs(loss) < 1e6 for loss in training._step().values())
+        assert all(abs(loss) < 1e6 for loss in training.step().values())
     after = networks.state_dict()
     assert all(not torch.equal(before[name], after[name]) for name in before if "weight" in name)
 
@@ -95,7 +100,7 @@ def test_decoding_by_plain_convolutions_gives_the_same_numbers(
     decoder, z = fast_decoder(generator), torch.randn(5, 8).double()
     assert torch.allclose(decoder(z), generator(z), atol=1e-12, rtol=0)
     kinds = {type(layer).__name__ for layer in decoder.modules()}
-    assert "Woven" in kinds and "ConvTranspose2d" not in kinds
+    assert "MergedConvolution" in kinds and "ConvTranspose2d" not in kinds
 
 
 def test_residual_generators_decode_by_themselves() -> None:

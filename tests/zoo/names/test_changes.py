@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from brittle.errors import UsageError
 from brittle.zoo.names import changes
-from brittle.zoo.names.settings import FineTuningSettings, LinearSvmSettings, NetworkSettings
+from brittle.zoo.names.settings import (
+    FineTuningSettings,
+    LinearSvmSettings,
+    NetworkSettings,
+)
+from brittle.zoo.names.sizes import DEFAULT, PAPER
+
+FORMER: dict[str, Any] = {
+    "reads": 9,
+    "forget": 0.5,
+    "spelling": 7,
+    "kernels": 3,
+    "rate": 0.5,
+    "decay": 0.5,
+    "batch": 5,
+    "clip": 2.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -16,8 +33,8 @@ from brittle.zoo.names.settings import FineTuningSettings, LinearSvmSettings, Ne
     [
         ("hidden=64", 64),
         (" dropout = 0.25 ", 0.25),
-        ("rate=1", 1.0),
-        ("rate=1e-3", 1e-3),
+        ("learning_rate=1", 1.0),
+        ("learning_rate=1e-3", 1e-3),
         ("tuned=no", False),
         ("tuned=TRUE", True),
         ("widths=2+3", (2, 3)),
@@ -43,10 +60,10 @@ def test_a_later_setting_counts() -> None:
     ("text", "message"),
     [
         ("hiden=64", "Unknown setting of M 'hiden'. Did you mean 'hidden'?"),
-        ("hidden", "Got the setting 'hidden' for M. Expected NAME=VALUE, such as reads=400."),
+        ("hidden", "Got the setting 'hidden' for M. Expected NAME=VALUE, such as max_length=400."),
         ("=3", "Expected NAME=VALUE"),
         ("hidden=6.5", "Got '6.5' for the setting hidden of M. Expected a whole number."),
-        ("rate=fast", "Got 'fast' for the setting rate of M. Expected a number."),
+        ("learning_rate=fast", "Got 'fast' for the setting learning_rate of M. Expected a number."),
         ("tuned=perhaps", "Expected yes or no."),
         ("widths=3-5", "Expected whole numbers such as 3+4+5."),
     ],
@@ -64,11 +81,11 @@ def test_texts_that_are_no_settings(text: str, message: str) -> None:
         (NetworkSettings(), {"epochs": -1}, "Expected 1 or more"),
         (NetworkSettings(), {"highways": -1}, "Expected 0 or more"),
         (NetworkSettings(), {"dropout": 1.0}, "a share from 0 to below 1"),
-        (NetworkSettings(), {"forget": -0.1}, "a share from 0 to below 1"),
-        (NetworkSettings(), {"rate": 0.0}, "a number above 0"),
-        (NetworkSettings(), {"rate": float("nan")}, "a number above 0"),
-        (NetworkSettings(), {"clip": -1.0}, "a number of 0 or more"),
-        (NetworkSettings(), {"decay": float("inf")}, "a number of 0 or more"),
+        (NetworkSettings(), {"word_dropout": -0.1}, "a share from 0 to below 1"),
+        (NetworkSettings(), {"learning_rate": 0.0}, "a number above 0"),
+        (NetworkSettings(), {"learning_rate": float("nan")}, "a number above 0"),
+        (NetworkSettings(), {"max_grad_norm": -1.0}, "a number of 0 or more"),
+        (NetworkSettings(), {"weight_decay": float("inf")}, "a number of 0 or more"),
         (NetworkSettings(), {"widths": ()}, "whole numbers of 1 or more"),
         (NetworkSettings(), {"widths": (0,)}, "whole numbers of 1 or more"),
         (
@@ -99,3 +116,35 @@ def test_the_difference_is_what_makes_one_of_the_other() -> None:
     assert changed == {"hidden": 9, "widths": [1, 2], "tuned": False}
     assert changes.with_changes("M", NetworkSettings(), changed) == one
     assert changes.changed_settings(one, one) == {}
+
+
+def test_former_names_of_settings_are_read() -> None:
+    by_text = changes.parse_settings("M", NetworkSettings(), ["rate=0.5", "reads=9"])
+    assert by_text == {"learning_rate": 0.5, "max_length": 9}
+    settings = changes.with_changes("M", NetworkSettings(), FORMER)
+    assert changes.with_former_names(changes.as_json(settings)).items() >= FORMER.items()
+    assert changes.format_settings(by_text) == "learning_rate=0.5,max_length=9"
+    assert changes.parse_settings("M", NetworkSettings(), ["rate=1", "learning_rate=2"]) == {
+        "learning_rate": 2.0
+    }
+
+
+def test_every_former_name_belongs_to_one_setting() -> None:
+    kinds = {type(settings) for settings in (*DEFAULT.values(), *PAPER.values())}
+    names = {field.name for kind in kinds for field in fields(kind)}
+    assert set(changes.FORMER_NAMES) <= names
+    assert not set(changes.PRESENT_NAMES) & names
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [
+        ("LSTM-W-Random-1@mr#0", "LSTM-W-Random-1@mr#0"),
+        ("a?b.csv@x#1?size=paper,batch=3", "a?b.csv@x#1?size=paper,batch_size=3"),
+        ("L+key,rate=0.1@mr#0?clip=1.0", "L+key,rate=0.1@mr#0?max_grad_norm=1.0"),
+    ],
+)
+def test_names_of_models_with_former_settings(name: str, now: str) -> None:
+    assert changes.present_name(name) == now
+    assert changes.present_name(now) == now
+    assert changes.former_name(now) == name

@@ -9,7 +9,8 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.names.settings import GLOVE_SIZE, NetworkSettings
+from brittle.zoo.names.sizes import SIZES
 
 NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, "biLM"]
 NAMED += ["seq2seq-LSTM", "seq2seq-Transformer", *grid.PICTURE_MODELS, *grid.GENERATORS]
@@ -62,7 +63,7 @@ def test_what_is_built_is_what_is_declared() -> None:
 def test_names_are_found_in_any_case_and_have_settings_in_json(name: str) -> None:
     design = grid.design(name.upper())
     assert design.name == name and design.about
-    for size in grid.SIZES:
+    for size in SIZES:
         settings = grid.as_json(grid.settings(design, size))
         assert json.loads(json.dumps(settings)) == settings
 
@@ -124,17 +125,19 @@ def test_sizes() -> None:
         grid.settings(grid.design("naive-bayes"), "huge")
     paper = grid.settings(grid.design("CharCNN-LSTM"), "paper")
     assert isinstance(paper, NetworkSettings)
-    assert (paper.kernels, paper.hidden, paper.character_window) == (1000, 500, 6)
-    assert (paper.character_embedding, paper.optimizer, paper.batch) == (25, "sgd", 64)
+    assert (paper.char_filters, paper.hidden, paper.character_window) == (1000, 500, 6)
+    assert (paper.character_embedding, paper.optimizer, paper.batch_size) == (25, "sgd", 64)
     lstm = grid.settings(grid.design("LSTM-W-GloVe-1"), "paper")
     assert isinstance(lstm, NetworkSettings)
     assert (lstm.hidden, lstm.embedding, lstm.dropout) == (64, 50, 0.25)
-    assert (lstm.batch, lstm.reads, lstm.optimizer) == (24, 250, "adam")
+    assert (lstm.batch_size, lstm.max_length, lstm.optimizer) == (24, 250, "adam")
 
 
 def test_deep_lstms_have_settings_of_their_own() -> None:
     rates = {
-        layers: grid.as_json(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
+        layers: grid.as_json(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))[
+            "learning_rate"
+        ]
         for layers in grid.LAYERS["BiLSTM"]
     }
     assert rates[1] == rates[2] > rates[4]
@@ -142,16 +145,16 @@ def test_deep_lstms_have_settings_of_their_own() -> None:
 
 def test_pairs_have_settings_of_their_own() -> None:
     rates = {
-        name: grid.as_json(grid.settings(grid.design(name)))["forget"]
+        name: grid.as_json(grid.settings(grid.design(name)))["word_dropout"]
         for name in ("BiLSTM-W-GloVe-1", "BiLSTM-W-GloVe-1-pair", "Average-C-Random-pair-plain")
     }
     assert list(rates.values()) == [0.3, 0.1, 0.1]
 
 
 def test_glove_is_as_wide_as_it_is() -> None:
-    for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
+    for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), SIZES):
         settings = grid.settings(grid.design(name), size)
-        assert isinstance(settings, NetworkSettings) and settings.embedding == grid.GLOVE_SIZE
+        assert isinstance(settings, NetworkSettings) and settings.embedding == GLOVE_SIZE
     with pytest.raises(UsageError, match=r"GloVe vectors of 50 numbers.* embedding is 100"):
         grid.settings(grid.design("Kim-CNN"), embedding=100)
 

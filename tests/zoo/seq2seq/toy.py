@@ -67,7 +67,7 @@ def settings(encoder: str, **changed: Any) -> Any:
 @cache
 def trained(encoder: str) -> Path:
     """Train a translator of this encoder, once for all workers; return its folder."""
-    changed = settings(encoder, epochs=6, pieces=80, batch_pieces=200)
+    changed = settings(encoder, epochs=6, subwords=80, batch_subwords=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BRITTLE_CACHE", os.environ["BRITTLE_TESTS_CACHE"])
         return training.train_on(

@@ -13,7 +13,7 @@ from brittle.formatting import plural
 from brittle.validity.presets import PRESETS, STANDARD
 
 if TYPE_CHECKING:
-    from brittle.runs.people import Pages
+    from brittle.validity.people import Pages
 
 EXAMPLES = """\
 examples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
@@ -14,23 +15,24 @@ from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags
 from brittle.cli.command import (
     Command,
+    add_data_flags,
     add_goal_flag,
+    add_option_flags,
     add_output_flags,
     add_target_flags,
-    positive,
+    load_data,
+    parsed_options,
 )
 from brittle.cli.paths import shown
 from brittle.cli.targets import named_target, open_target
 from brittle.formatting import plural
+from brittle.runs.options import Keep, Limits
+from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
 
-RUN_FLAGS = (
-    *("limit", "budget", "seed", "toward", "confidence", "only", "labels", "name", "new"),
-    *("keep_meaning", "keep_fluent", "measures"),
-    *("retry_errors", "max_sent", "batch", "watchdog", "workers", "backend", "address"),
-)
+RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 targets:
 {targets}
@@ -79,36 +81,18 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (see below)")
     add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
-    add = parser.add_argument_group("data").add_argument
-    add(
-        "--data",
-        required=True,
-        metavar="DATA",
-        help="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
-    )
-    add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
-    add("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
-    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
-    add("--limit", type=positive, metavar="N", help="the first N examples of a random order")
-    add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
+    known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
+    seed = "the seed of that order and of the attack (default: 0)"
+    limit = "the first N examples of a random order"
+    add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument
     add_goal_flag(add)
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
-    add("--only", metavar="LABEL", help="attack only the examples of this class (default: all)")
+    add_option_flags(add, Limits, "only")
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
-    meaning = "the least similarity of a text with its original, by MiniLM (0 to 1)"
-    add("--keep-meaning", type=float, metavar="X", help=meaning)
-    fluent = (
-        "the least fluency: 0.1 allows every changed word to make the text 10 times less likely"
-    )
-    add("--keep-fluent", type=float, metavar="X", help=fluent)
-    measures = "measure similarity and fluency of: winners (default), steps, none"
-    add("--measures", choices=("winners", "steps", "none"), default="winners", help=measures)
+    add_option_flags(add, Keep)
     add("--no-measures", action="store_const", const="none", dest="measures", help="as none")
-    add("--budget", type=positive, metavar="N", help="at most N queries for each case")
-    max_sent = "at most N texts sent in the whole run; few cases are then attacked at a time"
-    add("--max-sent", type=positive, metavar="N", help=max_sent)
+    add_option_flags(add, Limits, "budget", "max_sent")
     add_target_flags(parser)
     add = parser.add_argument_group("run").add_argument
     add("--name", help="the name of the run (default: built from target, attack and data)")
@@ -116,14 +100,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--retry-errors", action="store_true", help="attack cases that ended in an error again")
     add("--report", metavar="FILE", help="also write the HTML report")
     add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
-    add("--batch", type=positive, metavar="N", help="N texts in one call (default: automatic)")
-    add(
-        "--watchdog",
-        type=float,
-        default=600.0,
-        metavar="SECONDS",
-        help="after how long a call to a target in this process counts as hanging (default: 600)",
-    )
+    add_option_flags(add, Limits, "batch", "watchdog")
     workers = "attack cases in N processes, each with a replica of the target (default: 1)"
     add_backend_flags(parser, workers=workers, default=1)
     add_output_flags(parser)
@@ -131,17 +108,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     import brittle
-    from brittle import data
     from brittle.goals.parsing import join_goals
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
-    dataset = data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
-    )
+    dataset = load_data(args)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
-    target = open_target(args, fields=fields, shape=dataset.shape)
+    target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
     rounds = 0
 
     def report_round(state: RunProgress) -> None:
@@ -159,8 +133,10 @@ def _run(args: argparse.Namespace) -> None:
             progress=report_round,
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
-            about_target=named_target(args).stored(),
             goal=join_goals(args.goal),
+            limits=parsed_options(args, Limits),
+            keep=parsed_options(args, Keep),
+            workers=parsed_options(args, Workers),
             **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.formatting import plural
@@ -52,21 +52,22 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     edits = "rewrite: at most N rewrites of a text (default: 2)"
     add("--edits", type=positive, default=2, metavar="N", help=edits)
     add("--rules", metavar="FILE", help="rewrite: a TOML file of further rewrites")
-    add("--seed", type=int, default=0, help="the seed of the edits (default: 0)")
     add("--only-variants", action="store_true", help="leave out the originals")
     add("--new", action="store_true", help="replace the file if it exists")
-    add("--split", help="the split of a data set by name (default: train)")
-    text = "the text column of a file; two are a pair: --text premise,hypothesis"
-    add("--text", metavar="COLUMN[,COLUMN]", help=text)
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--locked", metavar="FIELD[,FIELD]", help="fields that are never edited")
-    add("--limit", type=positive, metavar="N", help="take N examples (default: all)")
+    add_data_flags(
+        parser,
+        *("split", "text", "label", "locked", "limit", "seed"),
+        split="the split of a data set by name (default: train)",
+        text="the text column of a file; two are a pair: --text premise,hypothesis",
+        limit="take N examples (default: all)",
+        seed="the seed of the edits (default: 0)",
+    )
     add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:
     from brittle.augmenting import AugmentSettings, variants
-    from brittle.data import load, training_split
+    from brittle.data import training_split
     from brittle.data.writing import check_table_path
 
     path = Path(args.out)
@@ -76,13 +77,8 @@ def _run(args: argparse.Namespace) -> None:
     check_table_path(path)
     if path.exists() and not args.new:
         raise UsageError(f"{path} exists. Add --new to replace it, or name another file.")
-    dataset = load(
-        args.data,
-        split=args.split or training_split(args.data),
-        text=args.text,
-        label=args.label,
-        locked=args.locked or (),
-    )
+    args.split = args.split or training_split(args.data)
+    dataset = load_data(args)
     for warning in dataset.warnings:
         console.tell(f"warning: {warning}")
     rows = dataset.rows_taken(args.limit, args.seed)

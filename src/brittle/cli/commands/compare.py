@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
-from brittle.errors import GateFailed, UsageError
+from brittle.errors import UsageError
 
 if TYPE_CHECKING:
-    from brittle.cli.studies import Study
+    from brittle.studies.study import Study
 
 EXAMPLES = """\
 examples:
@@ -44,10 +44,11 @@ def _level(text: str) -> float:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
+    from brittle.runs.gate import check_several, require_no_worse
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     studies = [named_study(name, args.runs) for name in args.names]
     if any(studies):
@@ -61,39 +62,24 @@ def _run(args: argparse.Namespace) -> None:
         _compare_studies(args, [found[0] for found in studies if found is not None])
         return
     runs = [open_run(name, args.runs) for name in args.names]
-    if args.fail_if_worse and len(runs) < 2:
-        raise UsageError("--fail-if-worse compares runs: name two or more.")
+    if args.fail_if_worse:
+        check_several(runs)
     console.print_result(
         args,
         lambda: comparison_json(runs, args.level),
         lambda: comparison_block(runs, args.level),
     )
     if args.fail_if_worse:
-        from brittle.runs.gate import gate
-
-        for verdict in gate(runs, args.level):
-            if verdict.is_worse:
-                raise GateFailed(str(verdict))
+        require_no_worse(runs, args.level)
 
 
-def _compare_studies(args: argparse.Namespace, studies: Sequence[Study]) -> None:
-    from brittle.cli.studies import as_transfer
-    from brittle.reports.robustness_comparison import robustness_side_by_side
-    from brittle.reports.studies.comparison import studies_block, studies_json
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import RobustnessStudy
-    from brittle.studies.transfer.showing import reported_study
+def _compare_studies(args: argparse.Namespace, studies: Sequence[Study[Any, Any]]) -> None:
+    from brittle.studies.by_name import compare_studies
 
     if args.fail_if_worse:
         raise UsageError("--fail-if-worse is about runs: leave it out.")
-    measured = [study for study in studies if isinstance(study, RobustnessStudy)]
-    if len(measured) == len(studies):
-        summaries = [study.summary() for study in measured]
-        beside = robustness_side_by_side(list(map(reported, measured)))
-        console.print_result(args, lambda: summaries, lambda: beside)
-        return
-    tables = [reported_study(as_transfer(study)) for study in studies]
-    console.print_result(args, lambda: studies_json(tables), lambda: studies_block(tables))
+    rows, block = compare_studies(studies)
+    console.print_result(args, lambda: rows, lambda: block)
 
 
 COMMAND = Command(EXAMPLES, _add_flags, _run)

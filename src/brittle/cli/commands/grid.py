@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from brittle.cli import console, paths
+from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.failed_members import failed_members
-from brittle.errors import Incomplete
+from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
+from brittle.cli.study_output import print_made_study
 
 EXAMPLES = """\
 examples:
@@ -37,19 +36,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
     attacks = "attacks separated by commas (brittle list attacks)"
     add("attack", metavar="ATTACK,ATTACK", help=attacks)
-    add = parser.add_argument_group("data").add_argument
-    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
-    add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
-    add("--label", metavar="COLUMN", help="the label column")
-    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
-    add("--limit", type=positive, default=100, metavar="N", help="attack N cases (default: 100)")
+    seed = "the seed of the order and of attacks (default: 0)"
+    limit = {"default": 100, "help": "attack N cases (default: 100)"}
+    add = add_data_flags(parser, limit=limit, seed=seed)
     right = parser.add_mutually_exclusive_group()
     everyone = "only cases that all targets get right (the default)"
     right.add_argument("--all-right", action="store_true", default=True, help=everyone)
     each = "the first cases; each target is attacked where it is right"
     right.add_argument("--each-right", dest="all_right", action="store_false", help=each)
-    add("--seed", type=int, default=0, help="the seed of the order and of attacks (default: 0)")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     add = parser.add_argument_group("study").add_argument
     add("--name", help="the name of the study (default: built from targets and data)")
@@ -59,17 +53,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle import data
-    from brittle.reports.studies.grid_terminal import grid_block, grid_json
     from brittle.studies.grid.grid import grid
-    from brittle.studies.grid.showing import reported_grid
-    from brittle.studies.grid.study import SUFFIX
 
-    dataset = data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
-    )
+    dataset = load_data(args)
     where = backend_of(args)
     names = ("limit", "all_right", "seed", "budget", "name")
     study = grid(
@@ -79,22 +65,12 @@ def _run(args: argparse.Namespace) -> None:
         folder=args.runs,
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in names},
-        workers=where.workers,
-        backend=where.name,
+        workers=where.count,
+        backend=where.backend,
         address=where.address,
         **parsed_settings(args),
     )
-    path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    shown = reported_grid(study)
-    if args.report:
-        study.report(args.report)
-    console.print_result(
-        args,
-        lambda: {"file": paths.shown(path), **grid_json(shown)},
-        lambda: Group(grid_block(shown), f"\nStudy: {paths.shown(path)}"),
-    )
-    if study.failures:
-        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+    print_made_study(args, study)
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.files import write_whole
-from brittle.formatting import plural
-
-if TYPE_CHECKING:
-    from brittle.reports.importance import Rows
-    from brittle.studies.importance import Importance
 
 EXAMPLES = """\
 examples:
@@ -48,7 +42,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
     from brittle.studies.importance import word_importance
+    from brittle.studies.importance_view import (
+        importance_drawing,
+        importance_json,
+        importance_view,
+    )
 
     if args.out is not None and args.out.suffix not in SUFFIXES:
         raise UsageError(
@@ -64,78 +65,17 @@ def _run(args: argparse.Namespace) -> None:
         device=args.device,
         report=lambda name: None if args.quiet or args.json else console.tell(name),
     )
+    view = importance_view(result)
     if args.out is not None:
-        write_whole(args.out, _page(result, args.out.suffix))
+        is_page = args.out.suffix == ".html"
+        write_whole(args.out, view.html() if is_page else importance_drawing(result).file())
     if not args.quiet:
         for name, reason in result.failures.items():
             console.tell(f"Left out: {name}. {reason}")
-    console.print_result(args, lambda: _json(result), lambda: _block(result, args.out))
-
-
-def _rows(result: Importance) -> Rows:
-    rows = [(name, row.tolist()) for name, row in zip(result.models, result.drop)]
-    return [*rows, ("mean", result.mean.tolist())] if len(rows) > 1 else rows
-
-
-def _facts(result: Importance) -> list[str]:
-    models = plural(len(result.models), "models")
-    agreeing = sum(label == result.label for label in result.predicted)
-    source = "what most models predict" if result.is_majority else "as you say"
-    changed = "the word becomes unknown"
-    if result.word is not None:
-        changed = f"{result.word!r} becomes the word of the column"
-    return [
-        f"gold label {result.label} ({source}); {agreeing} of {models} predict it",
-        f"drop of its log likelihood when {changed}",
-    ]
-
-
-def _block(result: Importance, out: Path | None) -> Any:
-    from rich.console import Console, Group
-    from rich.text import Text
-
-    from brittle.reports.importance import terminal_tables
-
-    tables = terminal_tables(result.columns, _rows(result), Console().width)
-    parts: list[Any] = [Text(result.sentence), *(Text(f, style="dim") for f in _facts(result))]
-    for table in tables:
-        parts += [Text(""), table]
-    return Group(*parts, *([Text(f"\n{shown(out)}")] if out is not None else []))
-
-
-def _page(result: Importance, suffix: str) -> str:
-    from brittle.reports.importance import importance_figure, importance_page
-    from brittle.reports.standalone_svg import standalone_svg
-
-    what = "Word importance" if result.word is None else f"Substitutes of {result.word}"
-    if suffix == ".svg":
-        return standalone_svg(importance_figure(result.columns, _rows(result), what))
-    failures = [f"Left out: {name}. {reason}" for name, reason in result.failures.items()]
-    facts = [result.sentence, *_facts(result)]
-    return importance_page(what, facts, result.columns, _rows(result), failures)
-
-
-def _json(result: Importance) -> dict[str, Any]:
-    return {
-        "sentence": result.sentence,
-        "word": result.word,
-        "label": result.label,
-        "label_is_majority": result.is_majority,
-        "columns": list(result.columns),
-        "models": [
-            {
-                "model": name,
-                "predicted": predicted,
-                "log_likelihood": float(likelihood),
-                "drop": drop.tolist(),
-            }
-            for name, predicted, likelihood, drop in zip(
-                result.models, result.predicted, result.log_likelihood, result.drop
-            )
-        ],
-        "mean": result.mean.tolist(),
-        "failures": dict(result.failures),
-    }
+    written = [] if args.out is None else [f"\n{shown(args.out)}"]
+    console.print_result(
+        args, lambda: importance_json(result), lambda: Group(view.block(), *written)
+    )
 
 
 COMMAND = Command(EXAMPLES, _add_flags, _run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,6 @@ from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.paths import shown
 from brittle.cli.targets import open_run_target
-from brittle.errors import UsageError
-from brittle.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.metrics.inside import InsideRun
@@ -42,13 +39,13 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    from brittle.metrics.inside import inside_json
     from brittle.runs.inside import broken_cases
+    from brittle.runs.inside_file import check_name, write_inside
     from brittle.runs.run import open_run
 
-    if args.out is not None and args.out.suffix not in (".html", ".json"):
-        raise UsageError(
-            f"Got --out {shown(args.out)}; expected a file that ends in .html or .json."
-        )
+    if args.out is not None:
+        check_name(args.out, shown(args.out))
     run = open_run(args.run, args.runs)
     broken_cases(run, args.case, args.limit)  # says what is wrong before a model is loaded
     target = open_run_target(run, args)
@@ -56,8 +53,8 @@ def _run(args: argparse.Namespace) -> None:
         console.tell(f"warning: {target.name!r} is not the target that this run was made on")
     inside = run.inside(target, case=args.case, limit=args.limit, layer=args.layer)
     if args.out is not None:
-        _write(inside, args.out)
-    console.print_result(args, lambda: _json(inside), lambda: _block(inside, args))
+        write_inside(inside, args.out)
+    console.print_result(args, lambda: inside_json(inside), lambda: _block(inside, args))
 
 
 def _block(inside: InsideRun, args: argparse.Namespace) -> Any:
@@ -67,31 +64,6 @@ def _block(inside: InsideRun, args: argparse.Namespace) -> Any:
 
     block = run_block(inside) if args.case is None else case_block(inside, Console().width)
     return block if args.out is None else Group(block, f"\n{shown(args.out)}")
-
-
-def _json(inside: InsideRun) -> dict[str, Any]:
-    from brittle.metrics.inside import change_by_distance, relative_change
-
-    changes = change_by_distance(inside.cases, inside.layers)
-    means = {
-        layer: {str(distance): asdict(figure) for distance, figure in figures.items()}
-        for layer, figures in changes.items()
-    }
-    figure = asdict(relative_change(inside.cases))
-    return {**asdict(inside), "relative": figure, "change_by_distance": means}
-
-
-def _write(inside: InsideRun, out: Path) -> None:
-    import json
-
-    from brittle.reports.inside import inside_section
-    from brittle.reports.still_page import still_page
-
-    text = json.dumps(_json(inside), indent=2, ensure_ascii=False) + "\n"
-    if out.suffix == ".html":
-        text = still_page(f"{inside.run}: inside", [inside_section(inside)])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, text, errors="replace")
 
 
 COMMAND = Command(

@@ -6,14 +6,11 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
 from brittle.errors import BrittleError
-
-if TYPE_CHECKING:
-    from brittle.cli.studies import Study
 
 Rows = list[dict[str, Any]]
 ATTACK_NOTES = (
@@ -76,38 +73,9 @@ def _run_row(path: Path) -> dict[str, Any]:
 
 def _study_rows(folder: str | Path) -> Rows:
     """List the studies of a folder, newest last."""
-    from brittle.cli.studies import readable_studies
+    from brittle.studies.by_name import listed_row, readable_studies
 
-    return [_study_row(name, study) for name, study in readable_studies(folder, console.tell)]
-
-
-def _study_row(name: str, study: Study) -> dict[str, Any]:
-    from brittle.formatting import attack_in_words
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.pools import named_pool
-    from brittle.studies.transfer.study import TransferStudy
-
-    sources: int | str = "-"
-    if isinstance(study, TransferStudy):
-        attack = attack_in_words(study.attack, study.settings)
-        sources = len(study.sources)
-        cases = sum(map(len, study.winners.values()))
-    elif isinstance(study, GridStudy):
-        cases = len(study.cases)
-        attack = ", ".join(attack_in_words(row, study.settings[row]) for row in study.attacks)
-    else:
-        cases, attack = len(study.cases), "natural"
-    return {
-        "study": name,
-        "kind": study.kind,
-        "pool": named_pool(study.pool) or "-",
-        "attack": attack,
-        "data": study.data,
-        "sources": sources,
-        "targets": len(study.targets),
-        "texts": cases,
-        "failures": len(study.failures),
-    }
+    return [listed_row(name, study) for name, study in readable_studies(folder, console.tell)]
 
 
 def _attack_rows(folder: str | Path) -> Rows:

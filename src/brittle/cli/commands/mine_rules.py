@@ -7,7 +7,7 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import add_output_flags, positive
+from brittle.cli.command import add_data_flags, add_output_flags, positive
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.formatting import plural
@@ -18,18 +18,20 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     ensemble = "ensemble:A,B,C, or one target with logits; the method pmi needs none"
     add("ensemble", metavar="ENSEMBLE", nargs="?", help=ensemble)
-    add("--data", required=True, help="labelled data: its train split is mined, its dev confirms")
+    add_data_flags(
+        parser,
+        *("data", "text", "label", "limit", "seed"),
+        data="labelled data: its train split is mined, its dev confirms",
+        limit="mine from N texts (default: all)",
+        seed="the seed of the sample with --limit (default: 0)",
+    )
     add("--out", required=True, metavar="FILE", help="where the rules are written")
     method = "uawr: by the ensemble's logits; pmi: by word counts (default: uawr)"
     add("--method", choices=("uawr", "pmi"), default="uawr", help=method)
-    add("--limit", type=positive, metavar="N", help="mine from N texts (default: all)")
     support = "leave out rules with fewer occurrences (default: 1)"
     add("--min-support", type=positive, default=1, metavar="N", help=support)
     each = "also rules of the first two members, the first three and so on: FILE-2, FILE-3, …"
     add("--each-size", action="store_true", help=each)
-    add("--text", metavar="COLUMN", help="the text column of a file")
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--seed", type=int, default=0, help="the seed of the sample with --limit (default: 0)")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     add_backend_flags(parser)
     add("--folder", help="the folder of what was measured (default: rules in --runs)")

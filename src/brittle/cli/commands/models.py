@@ -11,8 +11,10 @@ from rich.padding import Padding
 from brittle.cli import console
 from brittle.cli.commands.pools import USE, pool_rows, pools_json
 from brittle.training import TrainedModel, trained_models
+from brittle.zoo.families import family_of
 from brittle.zoo.gradient_check import is_masked, mean_correlation
 from brittle.zoo.names import grid
+from brittle.zoo.names.sizes import SIZES
 
 Rows = list[dict[str, Any]]
 NAMES = (
@@ -46,7 +48,7 @@ def models_json() -> dict[str, Any]:
             "embeddings": dict(grid.EMBEDDINGS),
             "heads": dict(grid.HEAD_NAMES),
             "pairs": dict(grid.PAIRS),
-            "sizes": list(grid.SIZES),
+            "sizes": list(SIZES),
         },
         "models": [
             {
@@ -68,7 +70,7 @@ def models_block() -> Any:
     """Show the parts as tables, then models with names of their own, pools and trained models."""
 
     def indented(rows: Rows) -> list[Any]:
-        return ["", Padding(console.table(rows, INDENT), (0, 0, 0, INDENT), expand=False)]
+        return ["", Padding(console.table(rows), (0, 0, 0, INDENT), expand=False)]
 
     trained = trained_models()
     embeddings = _part_rows("embedding", grid.EMBEDDINGS)
@@ -112,7 +114,7 @@ def _named_rows() -> Rows:
     rows = [
         {"model": design.name, "what it is": design.about}
         for design in grid.designs()
-        if design.kind != "network" or design.name in grid.NAMED
+        if design.has_own_name
     ]
     return [*rows, TUNED]
 
@@ -121,23 +123,13 @@ def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
     return [
         {
             "name": model.spec,
-            "dev accuracy": _measure(model),
+            "dev accuracy": family_of(model.card).figure(model.card),
             "edits by gradient": _gradients(model),
             "parameters": f"{model.parameters:,}",
             "on disk": f"{model.size / 1e6:.1f} MB",
         }
         for model in trained
     ]
-
-
-def _measure(model: TrainedModel) -> str:
-    """Format the accuracy of a classifier, the BLEU of a translator, or a perplexity."""
-    if model.card.dev_bleu is not None:
-        return f"BLEU {model.card.dev_bleu:.1f}"
-    if model.dev_accuracy is None:
-        perplexity = model.card.perplexity.get("dev")
-        return "-" if perplexity is None else f"perplexity {perplexity:.1f}"
-    return f"{model.dev_accuracy:.3f}"
 
 
 def _gradients(model: TrainedModel) -> str:

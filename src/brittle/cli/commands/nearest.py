@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.targets import open_run_target, open_target
 from brittle.errors import UsageError
 from brittle.formatting import plural
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.table import Table
-
-    from brittle.runs.run import Run
-    from brittle.studies.representation import EditedWord, Neighbour
 
 EXAMPLES = """\
 examples:
@@ -46,8 +39,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
+    from brittle.reports.nearest import changes_block, neighbours_block
     from brittle.studies.representation import embed_vocabulary
 
     target, pairs = _from_words(args) if args.run is None else _from_run(args)
@@ -55,14 +47,14 @@ def _run(args: argparse.Namespace) -> None:
     if pairs:
         changes = [vocabulary.change(old, new, args.k) for old, new in pairs]
         rows = [asdict(change) | {"is_lost": change.is_lost} for change in changes]
-        block = _side_by_side(changes[0]) if args.run is None else _changes_table(changes)
-        data = {"layer": vocabulary.layer, "changes": rows}
+        data: dict[str, Any] = {"layer": vocabulary.layer, "changes": rows}
+        shown = partial(changes_block, changes, is_run=args.run is not None)
     else:
         near = vocabulary.nearest(args.word, args.k)
-        block = _neighbours_table((args.word, near))
         data = {"layer": vocabulary.layer, "word": args.word, "nearest": list(map(asdict, near))}
+        shown = partial(neighbours_block, args.word, near)
     about = f"{target.name}, layer {vocabulary.layer}, {plural(len(vocabulary.words), 'words')}"
-    console.print_result(args, lambda: data, lambda: Group(about, block))
+    console.print_result(args, lambda: data, lambda: shown(about))
 
 
 def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
@@ -90,57 +82,6 @@ def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
             "hotflip, key or key-any."
         )
     return open_run_target(run, args), pairs
-
-
-def nearest_words(run: Run, target: Any, k: int = 5, max_words: int = 12) -> str:
-    """Return the report's section on the nearest words of the words that a run edited."""
-    from brittle.reports.nearest import nearest_section
-    from brittle.studies.representation import edited_words, embed_vocabulary
-
-    vocabulary = embed_vocabulary(target)
-    pairs = edited_words(run.results(), max_words)
-    changes = [vocabulary.change(old, new, k) for old, new in pairs]
-    rows = [
-        (c.word, c.edited, [n.word for n in c.before], [n.word for n in c.after]) for c in changes
-    ]
-    return nearest_section(rows, vocabulary.layer)
-
-
-def _changes_table(changes: Sequence[EditedWord]) -> Table | Group:
-    """Show edits, each with the words nearest before and after it."""
-    return console.table(
-        [
-            {
-                "edit": f"{change.word} → {change.edited}",
-                "nearest before": ", ".join(n.word for n in change.before),
-                "nearest after": ", ".join(n.word for n in change.after),
-                "nearer than the original": plural(change.rank, "words"),
-            }
-            for change in changes
-        ]
-    )
-
-
-def _neighbours_table(*columns: tuple[str, Sequence[Neighbour]]) -> Table | Group:
-    """Show the nearest words of one or more words side by side."""
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
-    for word, _ in columns:
-        table.add_column(word, overflow="fold")
-        table.add_column("cosine", justify="right", style="dim")
-    for row in zip(*(near for _, near in columns)):
-        table.add_row(*(cell for n in row for cell in (n.word, f"{n.cosine:.3f}")))
-    return table
-
-
-def _side_by_side(change: EditedWord) -> Any:
-    from rich.console import Group
-
-    table = _neighbours_table((change.word, change.before), (change.edited, change.after))
-    words = plural(change.rank, ("word is", "words are"))
-    nearer = f"{words} nearer to {change.edited} than {change.word} is"
-    return Group(table, f"{nearer} (cosine {change.cosine:.3f}).")
 
 
 COMMAND = Command(EXAMPLES, _add_flags, _run)

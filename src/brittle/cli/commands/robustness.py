@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.failed_members import failed_members
-from brittle.cli.paths import shown
-from brittle.errors import Incomplete
+from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
+from brittle.cli.study_output import print_made_study
 
 EXAMPLES = """\
 examples:
@@ -33,16 +31,15 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
     generator = "a trained generator (brittle list generators), a folder, or python:module:name"
     add("--generator", required=True, metavar="G", help=generator)
-    add = parser.add_argument_group("data").add_argument
-    add("--data", required=True, metavar="DATA", help="mnist, a file, a folder, or hf:NAME")
-    add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
-    add("--label", metavar="COLUMN", help="the label column")
-    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never changed")
-    add("--limit", type=positive, default=100, metavar="N", help="N cases (default: 100)")
+    add = add_data_flags(
+        parser,
+        data="mnist, a file, a folder, or hf:NAME",
+        locked="fields that are never changed",
+        limit={"default": 100, "help": "N cases (default: 100)"},
+        seed="the seed of order and samples (default: 0)",
+    )
     add("--per-class", type=positive, metavar="N", help="at most N cases of each class")
     add("--all-right", action="store_true", help="only cases that all targets get right")
-    add("--seed", type=int, default=0, help="the seed of order and samples (default: 0)")
     add = parser.add_argument_group("search").add_argument
     add("--samples", type=positive, default=500, help="the paper's N, of each shell (default: 500)")
     add("--step", type=float, default=0.01, help="the paper's Δr (default: 0.01)")
@@ -57,17 +54,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle import data
-    from brittle.reports.robustness import robustness_block
     from brittle.studies.robustness.robustness import robustness
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import SUFFIX
 
-    dataset = data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
-    )
+    dataset = load_data(args)
     names = ("limit", "per_class", "all_right", "samples", "step", "radius", "misses", "refine")
     study = robustness(
         args.pool,
@@ -77,16 +66,7 @@ def _run(args: argparse.Namespace) -> None:
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in (*names, "seed", "name", "device")},
     )
-    path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    if args.report:
-        study.report(args.report)
-    console.print_result(
-        args,
-        lambda: {"file": shown(path), **study.summary()},
-        lambda: Group(robustness_block(reported(study)), f"\nStudy: {shown(path)}"),
-    )
-    if study.failures:
-        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+    print_made_study(args, study)
 
 
 COMMAND = Command(

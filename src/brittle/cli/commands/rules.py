@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.command import Command, add_data_flags, add_output_flags, positive
 from brittle.cli.commands import mine_rules, try_rules
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.files import replacing
-from brittle.formatting import plural
 
 if TYPE_CHECKING:
-    from brittle.proposals.rules import Rule, Rules
-    from brittle.studies.rules.exposure import Exposure
+    from brittle.proposals.rules import Rules
 
 EXAMPLES = """\
 examples:
@@ -54,63 +50,23 @@ def _show_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle.answers import find_label
-    from brittle.errors import unknown
-    from brittle.proposals.rules import row_of
+    from brittle.studies.rules.view import choose_rules, rules_json, rules_view
 
     rules = _load(args.rules)
-    label = None
-    if args.label is not None:
-        if (number := find_label(args.label, rules.labels)) is None:
-            raise unknown("label", args.label, rules.labels)
-        label = rules.labels[number]
-    word = None if args.word is None else args.word.lower()
-    chosen = [
-        rule
-        for rule in rules.rules
-        if label in (None, rule.label) and word in (None, rule.word, rule.substitute)
-    ]
-    shown = chosen[: args.count]
-    about = _about(rules, len(chosen), len(shown))
+    chosen = choose_rules(rules, args.label, args.word)
     console.print_result(
         args,
-        lambda: {**rules.about, "rules": [row_of(rule, rules.labels) for rule in shown]},
-        lambda: Group(about, console.table([_row(r, rules) for r in shown])) if shown else about,
+        lambda: rules_json(rules, chosen, args.count),
+        lambda: rules_view(rules, chosen, args.count).block(),
     )
-
-
-def _about(rules: Rules, chosen: int, shown: int) -> str:
-    members = ", ".join(rules.about.get("members", ())) or "no model"
-    candidates = rules.about.get("candidates", "unknown")
-    source = f"{rules.about.get('method', 'unknown')}, candidates={candidates}, {members}"
-    texts = plural(rules.about.get("texts", 0), "texts")
-    data = f"{texts} of {rules.about.get('data', 'unknown data')}"
-    return f"{plural(chosen, 'rules')} ({source}; {data}), {shown} shown"
-
-
-def _row(rule: Rule, rules: Rules) -> dict[str, str]:
-    held_out = f"{rule.confirmed}/{rule.held_out}" if rule.held_out else "–"
-    row = {
-        "label": rule.label,
-        "rule": str(rule),
-        "salience": f"{rule.salience:.3f}",
-        "support": str(rule.support),
-        "held out": held_out,
-    }
-    pairs = zip(rules.labels, rule.pmi_word, rule.pmi_substitute)
-    return row | {f"PMI {label}": f"{a:.2f} → {b:.2f}" for label, a, b in pairs}
 
 
 def _check_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--rules", required=True, metavar="FILE", help="a file of rules")
-    add("--data", required=True, help="labelled data: a name or a file")
-    add("--split", help="the split of a data set by name (default: test)")
-    add("--text", metavar="COLUMN", help="the text column of a file")
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--limit", type=positive, metavar="N", help="look at N texts (default: all)")
+    names = ("data", "split", "text", "label", "limit")
+    known, limit = "labelled data: a name or a file", "look at N texts (default: all)"
+    add_data_flags(parser, *names, data=known, limit=limit)
     add("--count", type=positive, default=10, metavar="N", help="show N rules (default: 10)")
     add_output_flags(parser)
 
@@ -118,50 +74,17 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
 def _check(args: argparse.Namespace) -> None:
     from brittle import data
     from brittle.studies.rules.exposure import exposure
+    from brittle.studies.rules.view import exposure_json, exposure_view
 
     rules = _load(args.rules)
     text = args.text.split(",") if args.text else None
     dataset = data.load(args.data, split=args.split, text=text, label=args.label, limit=args.limit)
     found = exposure(rules, dataset)
     console.print_result(
-        args, lambda: _exposure_json(found, args.count), lambda: _exposure_block(found, args.count)
+        args,
+        lambda: exposure_json(found, args.count),
+        lambda: exposure_view(found, args.count).block(),
     )
-
-
-def _exposure_json(found: Exposure, count: int) -> dict[str, Any]:
-    from brittle.studies.rules.exposure import MATCHED
-
-    return {
-        "settings": dict(MATCHED),
-        "by_label": [asdict(part) for part in found.by_label],
-        "rules": [
-            {"label": r.label, "word": r.word, "substitute": r.substitute, "occurrences": n}
-            for r, n in found.rules[:count]
-        ],
-    }
-
-
-def _exposure_block(found: Exposure, count: int) -> Any:
-    from rich.console import Group
-
-    from brittle.formatting import attack_in_words, percent
-    from brittle.studies.rules.exposure import MATCHED
-
-    labels = [
-        {
-            "label": part.label,
-            "texts": f"{part.texts:,}",
-            "with a rule": percent(part.exposed_texts / part.texts if part.texts else None),
-            "words with a rule": percent(part.exposed_words / part.words if part.words else None),
-        }
-        for part in found.by_label
-    ]
-    rules = [
-        {"label": r.label, "rule": str(r), "salience": f"{r.salience:.3f}", "occurrences": str(n)}
-        for r, n in found.rules[:count]
-    ]
-    tables = [console.table(rows) for rows in (labels, rules) if rows]
-    return Group(attack_in_words("rules", MATCHED), *tables)
 
 
 def _export_flags(parser: argparse.ArgumentParser) -> None:
@@ -177,14 +100,12 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
 
 def _export(args: argparse.Namespace) -> None:
     from brittle.proposals.rules import row_of
-    from brittle.studies.rules.export import write_rows
+    from brittle.studies.export import rows_as
 
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        text = io.StringIO()
-        write_rows(rows, args.to or FORMATS[0], text, args.exact)
-        console.print_text(text.getvalue())
+        console.print_text(rows_as(rows, args.to or FORMATS[0], args.exact))
         return
     to = args.to or Path(args.out).suffix.removeprefix(".")
     if to not in FORMATS:
@@ -193,7 +114,7 @@ def _export(args: argparse.Namespace) -> None:
             f"Got --out {shown(args.out)}; expected a name that ends in {endings}, or --to."
         )
     with replacing(args.out) as new, new.open("w", encoding="utf-8", newline="") as file:
-        write_rows(rows, to, file, args.exact)
+        file.write(rows_as(rows, to, args.exact))
     console.print_path(args, Path(args.out))
 
 

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
-from brittle.cli.targets import open_run_target
-from brittle.errors import GateFailed, UsageError
-from brittle.formatting import plural
+from brittle.errors import UsageError
 
 if TYPE_CHECKING:
-    from brittle.cli.studies import Study
-
-MAX_FAILURES_SHOWN = 20
+    from brittle.reports.page import Section
 
 
 def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
@@ -31,41 +27,18 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
-        _show_study(args, found[0])
+        study = found[0]
+        console.print_result(args, study.summary, lambda: study.view(texts=args.examples).block())
         return
     run = open_run(args.run, args.runs)
     console.print_result(
         args, lambda: summary_json(run), lambda: run_block(run, args.examples, args.all)
-    )
-
-
-def _show_study(args: argparse.Namespace, study: Study) -> None:
-    from brittle.reports.robustness import robustness_block
-    from brittle.reports.studies.grid_terminal import grid_block, grid_json
-    from brittle.reports.studies.terminal import study_block, study_json
-    from brittle.studies.grid.showing import reported_grid
-    from brittle.studies.grid.study import GridStudy
-    from brittle.studies.robustness.showing import reported
-    from brittle.studies.robustness.study import RobustnessStudy
-    from brittle.studies.transfer.showing import reported_study
-
-    if isinstance(study, GridStudy):
-        grid = reported_grid(study)
-        console.print_result(args, lambda: grid_json(grid), lambda: grid_block(grid))
-        return
-    if isinstance(study, RobustnessStudy):
-        shown = reported(study)
-        console.print_result(args, study.summary, lambda: robustness_block(shown))
-        return
-    tables = reported_study(study)
-    console.print_result(
-        args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
     )
 
 
@@ -79,8 +52,8 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         study, path = found
@@ -89,11 +62,12 @@ def _report(args: argparse.Namespace) -> None:
         console.print_path(args, study.report(args.out or path.with_suffix(".html")))
         return
     run = open_run(args.run, args.runs)
-    sections = []
+    sections: list[Section | None] = []
     if args.nearest:
-        from brittle.cli.commands.nearest import nearest_words
+        from brittle.cli.targets import open_run_target
+        from brittle.studies.representation import nearest_words
 
-        sections.append(nearest_words(run, open_run_target(run, args)))
+        sections.append(nearest_words(run.results(), open_run_target(run, args)))
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
@@ -129,7 +103,7 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "out",
         metavar="FILE",
-        help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
+        help="a name that ends in .csv, .jsonl or .parquet; of a study also .md, of pictures .npz",
     )
     texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell, of "
     texts += "a robustness study: for every case of a target), instead of one for every cell"
@@ -140,8 +114,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
+    from brittle.studies.by_name import named_study
 
     if (found := named_study(args.run, args.runs)) is not None:
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))
@@ -159,35 +133,21 @@ def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(args: argparse.Namespace) -> None:
+    from brittle.cli.targets import open_run_target
     from brittle.runs.run import open_run
-    from brittle.runs.verifying import recheck
+    from brittle.runs.verifying import describe_rechecks, require_all
 
     run = open_run(args.run, args.runs)
     target = open_run_target(run, args)
     if target.fingerprint != run.manifest["fingerprint"]:
         console.tell(f"warning: {target.name!r} is not the target that this run was made on")
-    checked = list(recheck(run, target))
-    if args.json:
-        console.dump(
-            [
-                {"case": check.row.case, "label": check.row.label, "predicted": check.now.label}
-                | {"confidence": check.now.confidence, "answer": check.now.text}
-                | {"wins": check.still_wins}
-                for check in checked
-            ]
-        )
-    failed = [check for check in checked if not check.still_wins]
-    if not args.json and not args.quiet:
-        console.show(
-            f"{len(checked) - len(failed)} of {plural(len(checked), 'broken cases')} still break."
-        )
-        for check in failed[:MAX_FAILURES_SHOWN]:
-            now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
-            console.show(f"  {check.row.case} is now {now}")
-    if failed:
-        raise GateFailed(
-            f"{len(failed)} of {plural(len(checked), 'broken cases')} no longer break."
-        )
+    checked = list(run.recheck(target))
+    console.print_result(
+        args,
+        lambda: [check.plain() for check in checked],
+        lambda: "\n".join(describe_rechecks(checked)),
+    )
+    require_all(checked)
 
 
 SHOW = Command(

@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.ensemble_table import ensembles_block, row_of
 from brittle.cli.paths import shown
 from brittle.errors import UsageError, unknown
 from brittle.files import write_whole
 
 if TYPE_CHECKING:
+    from brittle.reports.study_view import StudyView
     from brittle.studies.selecting.curves import EnsembleCurves
     from brittle.studies.selecting.selecting import Ensemble
     from brittle.studies.transfer.study import TransferStudy
@@ -31,12 +30,6 @@ examples:
   brittle select pool:small --list LSTM-W-Random-1,CNN-C-Random-1,MiniLM --size 2,3
   brittle select pool:small --size 2..7 --method all --attack --out figure.html
 """
-
-NOTE = (
-    "The share of an ensemble's adversarial texts that other models get wrong, on average. The "
-    "models outside an ensemble change with it, so points of one curve are not over the same "
-    "models; those in no ensemble are the same for all points."
-)
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
@@ -83,31 +76,24 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.selecting.candidates import candidates_of
     from brittle.studies.selecting.selecting import METHODS as EVERY
     from brittle.studies.selecting.selecting import select
-    from brittle.studies.transfer.matrix import transfer_matrix
+    from brittle.studies.selecting.view import ensembles_json, ensembles_view
 
     _check(args)
     study = _study(args)
     held_out = _held_out(args, study)
-    candidates = candidates_of(transfer_matrix(study), held_out)
+    candidates = candidates_of(study.results.matrix(), held_out)
     sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
     methods = EVERY if args.method == ALL else (args.method,)
     ensembles, notes = select(candidates, sizes, methods, args.seed, _names(args.list))
     if not args.quiet:
         for note in notes:
             console.tell(note)
-    data: dict[str, Any] = {
-        "study": study.name,
-        "attack": study.attack,
-        "settings": dict(study.settings),
-        "held_out": list(held_out),
-        "notes": notes,
-        "ensembles": [row_of(ensemble) for ensemble in ensembles],
-    }
     curves = _attacked(args, study, ensembles, held_out) if args.attack else None
-    if curves is not None:
-        data["figure"] = asdict(curves)
+    view = ensembles_view(study, ensembles, held_out, curves)
+    if curves is not None and args.out is not None:
+        _write(args.out, view, curves)
     console.print_result(
-        args, lambda: data, lambda: ensembles_block(study, ensembles, held_out, curves)
+        args, lambda: ensembles_json(study, ensembles, held_out, notes, curves), view.block
     )
 
 
@@ -122,14 +108,14 @@ def _check(args: argparse.Namespace) -> None:
 
 def _study(args: argparse.Namespace) -> TransferStudy:
     """Load the study of a pool, or the one that is named instead of a pool."""
-    from brittle.cli.studies import as_transfer, named_study
+    from brittle.studies.by_name import named_study, of_kind
     from brittle.studies.pools import PREFIX
     from brittle.studies.selecting.finding import find_study
 
     if args.study is None and not args.pool.startswith(PREFIX):
         named = named_study(args.pool, args.runs)
         if named is not None:
-            return as_transfer(named[0])
+            return of_kind(named[0], "transfer")
     return find_study(args.pool, Path(args.runs), args.study)
 
 
@@ -164,12 +150,11 @@ def _attacked(
     ensembles: Sequence[Ensemble],
     held_out: Sequence[str],
 ) -> EnsembleCurves:
-    """Attack the ensembles, compute their curves, and write the figure if it is asked for."""
+    """Attack the ensembles, and compute their curves."""
     from brittle.data import load
     from brittle.studies.selecting.attacking import attack_ensembles
     from brittle.studies.selecting.curves import ensemble_curves
     from brittle.studies.transfer.bootstrap import counts_of
-    from brittle.studies.transfer.matrix import transfer_matrix
 
     split = None if args.data else study.split
     columns = {"text": args.text, "label": args.label, "locked": study.locked}
@@ -183,47 +168,20 @@ def _attacked(
             console.tell(f"Left out: {name}. {reason}")
         for warning in attacked.warnings:
             console.tell(f"warning: {warning}")
-    singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
-    curves = ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
-    if args.out is not None:
-        write_figures(args.out, study, curves)
-    return curves
+    singles, matrix = study.results.matrix(), attacked.results.matrix()
+    return ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
 
 
-def write_figures(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
+def _write(out: Path, view: StudyView, curves: EnsembleCurves) -> None:
     """Write a page with both figures, or an SVG of each: FILE.svg and FILE-held-out.svg."""
-    from brittle.formatting import attack_in_words
-    from brittle.reports.ensembles import ensemble_figure
-    from brittle.reports.escaping import isolate
-    from brittle.reports.standalone_svg import standalone_svg
-    from brittle.reports.still_page import still_page
+    from brittle.studies.selecting.view import ensemble_drawings
 
-    pairs = {"mean base rate": curves.base_rate, "mean over all pairs": curves.pair_rate}
-    lines = {name: rate for name, rate in pairs.items() if rate is not None}
-    figures = {}
-    for name, title in (
-        ("outside", "Models outside each ensemble"),
-        ("held_out", "Models in no ensemble"),
-    ):
-        points: dict[str, list[tuple[int, float]]] = {}
-        for point in curves.points:
-            rate = getattr(point, name)
-            if rate is not None:
-                points.setdefault(point.method, []).append((point.size, rate))
-        if points:
-            figures[name] = ensemble_figure(points, lines, title)
     if out.suffix == ".html":
-        cards = "".join(f'<div class="card">{figure}</div>' for figure in figures.values())
-        attack = attack_in_words(study.attack, study.settings)
-        facts = (
-            f'<p class="facts"><span>{isolate(attack)}</span><span>{isolate(study.data)}</span></p>'
-        )
-        section = f'<section><div class="pair">{cards}</div><p class="small">{NOTE}</p></section>'
-        write_whole(out, still_page(f"Ensembles of {study.pool}", [facts, section]))
+        write_whole(out, view.html())
         return
-    for name, figure in figures.items():
+    for name, drawing in ensemble_drawings(curves).items():
         file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
-        write_whole(file, standalone_svg(figure))
+        write_whole(file, drawing.file())
 
 
 COMMAND = Command(EXAMPLES, _add_flags, _run)

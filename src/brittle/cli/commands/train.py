@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags
-from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.command import Command, add_data_flags, add_output_flags, positive
 from brittle.cli.commands import train_pool
 from brittle.errors import UsageError
 
@@ -45,19 +45,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     name = "a name of brittle list models; hf:NAME or a folder: a transformers encoder to tune; "
     name += "pool:NAME or pool:FILE, a model a line: all models of a pool that are not trained"
     add("model", metavar="NAME", help=name)
-    add(
-        "--data",
-        required=True,
-        help="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
+    add_data_flags(
+        parser,
+        *("data", "text", "label", "seed"),
+        data="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
+        text="the text column of a file; two are a pair: --text premise,hypothesis",
+        label="the label column of a file; of a translator, the translations",
+        seed="the seed of the training (default: 0)",
     )
-    text = "the text column of a file; two are a pair: --text premise,hypothesis"
-    add("--text", metavar="COLUMN[,COLUMN]", help=text)
-    add(
-        "--label",
-        metavar="COLUMN",
-        help="the label column of a file; of a translator, the translations",
-    )
-    add("--seed", type=int, default=0, help="the seed of the training (default: 0)")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     size = (
         "default: minutes on two cores; tiny: a few seconds; paper: the size in the model's paper"
@@ -132,12 +127,11 @@ def _check_export(args: argparse.Namespace) -> None:
     if not args.export:
         return
     from brittle.zoo.generators.exporting import check_folder
-    from brittle.zoo.generators.folder import KIND
     from brittle.zoo.names import grid
     from brittle.zoo.names.parsing import split_name
 
     design = grid.design(split_name(args.model).model)
-    if design.kind != KIND:
+    if design.family.answers != "points":
         raise UsageError(f"--export is for generators; {design.name} is none. Leave it out.")
     check_folder(Path(args.export))
 

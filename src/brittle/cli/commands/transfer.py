@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from brittle.cli import console, paths
+from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.failed_members import failed_members
-from brittle.errors import Incomplete
+from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
+from brittle.cli.study_output import print_made_study
 
 EXAMPLES = """\
 examples:
@@ -34,19 +33,13 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
     add("attack", metavar="ATTACK", help="the attack (brittle list attacks)")
-    add = parser.add_argument_group("data").add_argument
-    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
-    add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
-    add("--label", metavar="COLUMN", help="the label column")
-    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
     limit = "attack the first N examples of a random order (default: 1000)"
-    add("--limit", type=positive, default=1000, metavar="N", help=limit)
+    seed = "the seed of that order and of the attack (default: 0)"
+    add = add_data_flags(parser, limit={"default": 1000, "help": limit}, seed=seed)
     winners = "at most N adversarial texts of each source (default: 500)"
     add("--winners", type=positive, default=500, metavar="N", help=winners)
     seeds = "2: every zoo model has a twin, for the base rate; 1: no diagonal (default: 2)"
     add("--seeds", type=int, choices=(1, 2), default=2, help=seeds)
-    add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     add = parser.add_argument_group("study").add_argument
     add("--name", help="the name of the study (default: built from pool, attack and data)")
@@ -58,17 +51,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    from brittle import data
-    from brittle.reports.studies.terminal import study_block, study_json
-    from brittle.studies.transfer.showing import reported_study
-    from brittle.studies.transfer.study import SUFFIX
     from brittle.studies.transfer.transfer import transfer
 
-    dataset = data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
-    )
+    dataset = load_data(args)
     where = backend_of(args)
     names = ("limit", "winners", "seeds", "seed", "budget", "name")
     study = transfer(
@@ -78,22 +63,12 @@ def _run(args: argparse.Namespace) -> None:
         folder=args.runs,
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in names},
-        workers=where.workers,
-        backend=where.name,
+        workers=where.count,
+        backend=where.backend,
         address=where.address,
         **parsed_settings(args),
     )
-    path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    shown = reported_study(study, args.resamples)
-    if args.report:
-        study.report(args.report)
-    console.print_result(
-        args,
-        lambda: {"file": paths.shown(path), **study_json(shown)},
-        lambda: Group(study_block(shown), f"\nStudy: {paths.shown(path)}"),
-    )
-    if study.failures:
-        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+    print_made_study(args, study, resamples=args.resamples)
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

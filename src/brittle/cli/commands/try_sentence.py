@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
@@ -17,10 +15,6 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.targets import open_target
-from brittle.statuses import STATUSES
-
-if TYPE_CHECKING:
-    from brittle.results import Result, Step
 
 DEFAULT_BUDGET = 200  # queries of each level or attack; genetic alone would take thousands
 
@@ -55,121 +49,24 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    attempts = _try_attacks(args)
-    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
-    block = _attempts_block if args.attack else _ladder_block
-    console.print_result(args, lambda: rows, lambda: block(attempts))
-
-
-def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
-    """Attack the sentence with each attack; return how each ended, with its improvements."""
     from brittle.attacks import wanted_mask
-    from brittle.data.dataset import Dataset
-    from brittle.data.example import Example
     from brittle.goals.parsing import join_goals
-    from brittle.levels import LEVELS
-    from brittle.runs.job import Job
-    from brittle.runs.rows import result_of, steps_of
-    from brittle.runs.runner import search
-    from brittle.runs.shared_answers import SharedAnswers
+    from brittle.reports.attempts import attempts_block, attempts_ladder
+    from brittle.runs.trying import ladder_attacks, try_text
 
     args.wanted_mask = wanted_mask(args.attack) if args.attack else None
-    target: Any = open_target(args)
-    labels = () if args.label is None else (args.label,)
-    dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
-    attempts, shared = [], SharedAnswers()
-    tried = [(args.attack, parsed_settings(args))]
-    if not args.attack:
-        tried = [("auto", {"levels": level, "random_edits": 0}) for level in LEVELS]
-    for attack, settings in tried:
-        goal = join_goals(args.goal)
-        job = Job.of(target, dataset, attack, settings, seed=args.seed, goal=goal)
-        (case,) = job.cases(dataset, ["sentence"], set())
-        outcome = search(job, case, args.budget, shared)
-        attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
-    return attempts
-
-
-def _ladder_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
-    """Show the prediction, then how the sentence stands at each level of edits."""
-    from rich.console import Group
-    from rich.text import Text
-
-    from brittle.formatting import plural
-    from brittle.levels import LEVELS
-    from brittle.reports.terminal import Highlighted
-
-    parts: list[Any] = _sentence(attempts[0][0])
-    for level, (result, _) in zip(LEVELS.values(), attempts):
-        queries = plural(result.queries, ("query", "queries"))
-        parts.append(
-            Text.assemble(
-                f"  {level.title:<16} ",
-                (_outcome(result), STATUSES[result.status].style or "dim"),
-                (f"  {queries}", "dim"),
-            )
-        )
-        if result.status == "broken":
-            parts.append(Highlighted(result))
-    return Group(*parts)
-
-
-def _outcome(result: Result) -> str:
-    """Say how a sentence stands at a level."""
-    from brittle.formatting import percent
-
-    if result.status == "broken":
-        if result.adversarial_label is None:
-            return "broken"
-        return f"broken: {result.adversarial_label} {percent(result.adversarial_confidence, 0)}"
-    if result.status == "proved":
-        return "held: every text of this level was tried"
-    if "not English" in dict(result.levels).values():
-        return "not tried: for English only"
-    return result.reason if result.status in ("skipped", "error") else result.status
-
-
-def _sentence(first: Result) -> list[Any]:
-    """Show a sentence and what the target says of it."""
-    from rich.text import Text
-
-    from brittle.formatting import percent
-
-    before = f"predicted {first.predicted} ({percent(first.confidence)})"
-    if first.answer is not None:
-        before = f"answered {first.answer}"
-    return [Text(first.original), Text(f"{before}\n", style="dim")]
-
-
-def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
-    """Show the prediction, then for each attack how it ended and its improvements."""
-    from rich.console import Group
-    from rich.text import Text
-
-    from brittle.formatting import percent, plural
-    from brittle.reports.terminal import Highlighted
-
-    parts = _sentence(attempts[0][0])
-    for result, steps in attempts:
-        reason = f" ({result.reason})" if result.reason else ""
-        queries = plural(result.queries, ("query", "queries"))
-        outcome = f"{result.attack}: {result.status}{reason}, {queries}"
-        if result.adversarial is not None:
-            outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
-        parts.append(Text(outcome, style=f"bold {STATUSES[result.status].style}".rstrip()))
-        if result.edits:
-            parts.append(Highlighted(result))
-        if result.status == "out of budget":
-            parts.append(Text("  A larger --budget lets it go on.", style="dim"))
-        for step in steps[1:]:
-            swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
-            answer = f"{step.label} {percent(step.confidence)}"
-            if step.answer is not None:
-                answer = step.answer
-            line = f"  query {step.query}: {answer}  {swaps}"
-            parts.append(Text(line, style="dim"))
-        parts.append(Text(""))
-    return Group(*parts)
+    attempts = try_text(
+        open_target(args),
+        args.sentence,
+        [(args.attack, parsed_settings(args))] if args.attack else ladder_attacks(),
+        label=args.label,
+        goal=join_goals(args.goal),
+        seed=args.seed,
+        budget=args.budget,
+    )
+    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
+    block = attempts_block if args.attack else attempts_ladder
+    console.print_result(args, lambda: rows, lambda: block(attempts))
 
 
 COMMAND = Command(

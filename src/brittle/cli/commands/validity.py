@@ -11,8 +11,8 @@ from brittle.cli.command import Command, add_output_flags
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
-    from brittle.runs.people import Answered
     from brittle.runs.run import Run
+    from brittle.validity.people import Answered
 
 EXAMPLES = """\
 examples:
@@ -71,11 +71,11 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _answered(args: argparse.Namespace, run: Run) -> Answered | None:
-    from brittle.runs.people import read_files
+    from brittle.validity.people import read_files
 
     if not args.files:
         return None
-    answered = read_files(run.path, args.files, args.unfinished)
+    answered = read_files(run, args.files, args.unfinished)
     if answered.key.preset != "standard" and args.judge is not None:
         raise UsageError(
             f"The files are of the preset {answered.key.preset!r}, which gives no validity to hold "

@@ -1,212 +1,137 @@
-"""The heat map of a rate matrix as HTML tables: coloured cells in groups, and the values.
+"""The heat map of a rate matrix, its legend, and its values.
 
-Every cell has two classes, its colour over all texts and over those that a target had right; the
-style sheet shows one of them. The map is read without a script; the script adds what hovers.
+Every cell has two measures: over all texts, and over those that a target had right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brittle.formatting import NO_VALUE, number, percent, plural
-from brittle.reports.escaping import escape
-from brittle.reports.studies.colours import DARK_STOPS, LIGHT_STOPS, ink_on, ramp
-from brittle.reports.studies.tables import Model, RateMatrix, Rates
+from brittle.reports.heat_map import HeatMap, Legend, Scale
+from brittle.reports.page import fragment
+from brittle.reports.studies.rate_matrix import WAYS, RateMatrix, Rates
 
-Groups = list[tuple[str, list[int]]]
-
-LEVELS = 48
-MAX_ROOMY, MAX_NUMBERED = 12, 32
-"""Few columns have wide cells; more than these leave no room for numbers in the cells."""
-ROOMY, NUMBERED, DENSE = 54, 29, 15  # the width of a cell in pixels, as in study.css
-CHARACTER_WIDTH = 7.5  # a usual width in bold 12 px, because there is nothing to measure text with
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
-@dataclass(frozen=True)
-class Scale:
-    """The rates at both ends of the colours, in tenths."""
-
-    low: float
-    high: float
-
-    def level(self, rate: float) -> int:
-        """Return the colour of a rate, from 0 to LEVELS − 1."""
-        return round((LEVELS - 1) * (rate - self.low) / (self.high - self.low))
-
-    @property
-    def ticks(self) -> list[float]:
-        """The numbers of the legend: every tenth."""
-        return [self.low + n / 10 for n in range(round(10 * (self.high - self.low)) + 1)]
+Values = tuple[str, str, list[tuple[str, bool, int | None]]]
+"""A row of values: the source, its texts, and the cells, each a value, whether it is a base rate,
+and the number of texts behind it."""
 
 
 def scale_of(matrix: RateMatrix) -> Scale:
     """Return the scale that holds all rates of a matrix, of both kinds."""
     rates = np.concatenate([matrix.rate.ravel(), matrix.rate_of_right.ravel()])
-    rates = rates[np.isfinite(rates)]
-    if not len(rates):
-        return Scale(0.0, 1.0)
-    low, high = math.floor(10 * rates.min()), math.ceil(10 * rates.max())
-    return Scale(low / 10, max(high, low + 1) / 10)
+    return Scale.around(rates[np.isfinite(rates)].tolist())
 
 
-def colour_rules() -> str:
-    """Return the style sheet of the colours, for light and for dark screens."""
-    light, dark = (_variables(ramp(LEVELS, stops)) for stops in (LIGHT_STOPS, DARK_STOPS))
-    cells = "".join(
-        f".a{n}{{--a:var(--p{n});--x:var(--i{n})}}.b{n}{{--b:var(--p{n});--y:var(--i{n})}}"
-        for n in range(LEVELS)
-    )
-    stops = ",".join(f"var(--p{n})" for n in range(LEVELS))
-    return (
-        f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
-        f"{cells}\n.ramp{{background:linear-gradient(90deg,{stops})}}\n"
-    )
-
-
-def _variables(colours: Sequence[str]) -> str:
-    return "".join(f"--p{n}:{c};--i{n}:{ink_on(c)};" for n, c in enumerate(colours))
-
-
-def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> str:
+def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> HeatMap:
     """Draw the matrix with its models grouped by a class; a group keeps the order of the pool."""
-    rows, columns = grouped(matrix.sources, by), grouped(matrix.targets, by)
-    places = " ".join(str(i) for _, members in rows for i in members)
-    order = " ".join(str(j) for _, members in columns for j in members)
-    return (
-        f'<div class="frame by-{by}"><table class="map{_room(matrix)}" tabindex="0" role="img" '
-        f'data-rows="{places}" data-columns="{order}" aria-label="Heat map of '
-        f"{plural(len(matrix.sources), 'sources')} and {plural(len(matrix.targets), 'targets')}. "
-        'Arrow keys move from cell to cell. All values are in the tables below it.">'
-        f"<thead>{_head(matrix, columns)}</thead>"
-        f"<tbody>{_body(matrix, rows, columns, scale)}</tbody></table></div>"
+    return HeatMap(
+        [model.name for model in matrix.sources],
+        [model.name for model in matrix.targets],
+        (matrix.rate.tolist(), matrix.rate_of_right.tolist()),
+        scale,
+        f"Heat map of {plural(len(matrix.sources), 'sources')} and "
+        f"{plural(len(matrix.targets), 'targets')}. Arrow keys move from cell to cell. All values "
+        "are in the tables below it.",
+        row_groups=[model.classes.get(by, "") for model in matrix.sources],
+        column_groups=[model.classes.get(by, "") for model in matrix.targets],
+        framed={(int(i), int(j)) for i, j in np.argwhere(matrix.is_base)},
+        css=f"by-{by}",
     )
 
 
-def _head(matrix: RateMatrix, columns: Groups) -> str:
-    """Write the groups of the targets, and below them their names."""
-    groups = names = ""
-    for group, members in columns:
-        is_narrow = CHARACTER_WIDTH * len(group) > _cell_width(matrix) * len(members)
-        name = f"<span>{_label(group)}</span>" if is_narrow else _label(group)
-        narrow = " narrow" if is_narrow else ""
-        groups += f'<th colspan="{len(members)}" class="g{narrow}">{name}</th>'
-        for n, j in enumerate(members):
-            start = "" if n else ' class="g"'
-            names += f"<th{start}><span>{_label(matrix.targets[j].name)}</span></th>"
-    return (
-        f'<tr><td colspan="2"></td>{groups}</tr><tr><td colspan="2" class="corner">'
-        f"<span>target →</span><span>source ↓</span></td>{names}</tr>"
-    )
-
-
-def _body(matrix: RateMatrix, rows: Groups, columns: Groups, scale: Scale) -> str:
-    lines = []
-    for group, members in rows:
-        heading = f'<th rowspan="{len(members)}" class="group"><span>{_label(group)}</span></th>'
-        for n, i in enumerate(members):
-            cells = "".join(
-                _cell(matrix, i, j, scale, is_first=m == 0)
-                for _, targets in columns
-                for m, j in enumerate(targets)
-            )
-            start = "<tr>" if n else f'<tr class="g">{heading}'
-            lines.append(f"{start}<th>{_label(matrix.sources[i].name)}</th>{cells}</tr>")
-    return "\n".join(lines)
-
-
-def grouped(models: Sequence[Model], by: str) -> Groups:
-    """Group the positions of models by a class; groups are in the order of their first model."""
-    classes = [model.classes.get(by, "") for model in models]
-    order = sorted(range(len(models)), key=lambda i: (classes.index(classes[i]), i))
-    return [(name, list(members)) for name, members in groupby(order, key=lambda i: classes[i])]
-
-
-def legend(scale: Scale, has_empty: bool, has_base: bool) -> str:
+def legend(scale: Scale, has_empty: bool, has_base: bool) -> Legend:
     """Explain the colours, the base rates and the empty cells."""
-    ticks = "".join(f"<span>{100 * tick:.0f}%</span>" for tick in scale.ticks)
-    base = (
-        '<li><i class="swatch d"></i>base rate: the same model, trained with another seed</li>'
-        if has_base
-        else ""
-    )
-    empty = '<li><i class="swatch ae"></i>empty: nothing to measure</li>' if has_empty else ""
-    return (
-        f'<div class="key"><div><div class="ramp"></div><div class="ticks">{ticks}</div></div>'
-        f"<ul>{base}{empty}</ul></div>"
-    )
+    base = "base rate: the same model, trained with another seed" if has_base else ""
+    return Legend(scale, base, "empty: nothing to measure" if has_empty else "")
 
 
-def value_table(matrix: RateMatrix, of_right: bool) -> str:
-    """Write every value of the matrix, in percent with one decimal."""
-    rates, is_base = matrix.rates(of_right), matrix.is_base
-    heads = "".join(
-        f'<th scope="col"><span>{escape(model.name)}</span></th>' for model in matrix.targets
-    )
-    rows = []
-    for i, source in enumerate(matrix.sources):
-        cells = "".join(
-            f"<td{_count(matrix, i, j) if of_right else ''}{' class=base' if base else ''}>"
-            f"{in_percent(rate)}</td>"
-            for j, (rate, base) in enumerate(zip(rates[i].tolist(), is_base[i].tolist()))
-        )
-        texts = number(int(matrix.texts[i]))
-        rows.append(f'<tr><th scope="row">{escape(source.name)}</th><td>{texts}</td>{cells}</tr>')
-    return (
-        f'<div class="values"><table id="{"right-values" if of_right else "all-values"}"><thead>'
-        '<tr><th scope="col">source</th><th scope="col"><span>texts</span></th>'
-        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+@dataclass(frozen=True)
+class MatrixMaps:
+    """The heat maps of a matrix, one for every way to group its models, and all its values.
+
+    Two switches of the page choose the way and the measure.
+    """
+
+    matrix: RateMatrix
+
+    @property
+    def ways(self) -> list[str]:
+        """The ways to group the models that make more than one group."""
+        models = (*self.matrix.sources, *self.matrix.targets)
+        ways = [by for by in WAYS if len({model.classes.get(by) for model in models}) > 1]
+        return ways or ["architecture"]
+
+    @property
+    def switches(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """What can be chosen: a legend, a name, and choices with their words."""
+        measures = [("all", "all texts"), ("right", "texts the target had right")]
+        switches = [("Counting", "of", measures)]
+        if len(self.ways) > 1:
+            switches.append(("Grouped by", "by", [(by, WAYS[by]) for by in self.ways]))
+        return switches
+
+    @property
+    def maps(self) -> list[HeatMap]:
+        """The maps, one for every way."""
+        scale = scale_of(self.matrix)
+        return [heat_map(self.matrix, by, scale) for by in self.ways]
+
+    @property
+    def legend(self) -> Legend:
+        """The legend of all maps: base rates and empty cells, where there are any."""
+        matrix = self.matrix
+        parts = (matrix.rate, matrix.rate_of_right)
+        has_empty = not all(np.isfinite(part).all() for part in parts)
+        has_base = bool((matrix.is_base & np.isfinite(matrix.rate)).any())
+        return legend(scale_of(matrix), has_empty, has_base)
+
+    @property
+    def value_tables(self) -> list[tuple[str, str, list[Values]]]:
+        """Every value in percent: a measure, its words, and a row for every source."""
+        return [
+            ("all", "all texts", self._rows(False)),
+            ("right", "texts the target had right", self._rows(True)),
+        ]
+
+    def _rows(self, of_right: bool) -> list[Values]:
+        """Write the values of one measure: of those that a target had right with their numbers."""
+        matrix = self.matrix
+        return [
+            (
+                source.name,
+                number(int(matrix.texts[i])),
+                [
+                    (in_percent(rate), is_base, count if of_right else None)
+                    for rate, is_base, count in zip(
+                        matrix.rates(of_right)[i].tolist(),
+                        matrix.is_base[i].tolist(),
+                        matrix.right[i].tolist(),
+                    )
+                ],
+            )
+            for i, source in enumerate(matrix.sources)
+        ]
+
+    def __html__(self) -> Markup:
+        return fragment("matrix.html.jinja", matrix=self)
 
 
-def in_percent(rate: float) -> str:
+def in_percent(rate: float | None) -> str:
     """Format a rate as in a table whose unit is the percent.
 
     >>> in_percent(0.3534), in_percent(float("nan"))
     ('35.3', '–')
     """
-    return NO_VALUE if math.isnan(rate) else percent(rate).removesuffix("%")
-
-
-def _count(matrix: RateMatrix, source: int, target: int) -> str:
-    return f" data-n={matrix.right[source, target]}"
-
-
-def _room(matrix: RateMatrix) -> str:
-    """Return the classes of the style sheet that say how large a cell is."""
-    width = _cell_width(matrix)
-    return "" if width == DENSE else " numbered" if width == NUMBERED else " numbered roomy"
-
-
-def _cell_width(matrix: RateMatrix) -> int:
-    columns = len(matrix.targets)
-    return ROOMY if columns <= MAX_ROOMY else NUMBERED if columns <= MAX_NUMBERED else DENSE
-
-
-def _cell(matrix: RateMatrix, i: int, j: int, scale: Scale, *, is_first: bool) -> str:
-    rates: list[float] = [float(part[i, j]) for part in (matrix.rate, matrix.rate_of_right)]
-    classes = [
-        f"{letter}{'e' if math.isnan(rate) else scale.level(rate)}"
-        for letter, rate in zip("ab", rates)
-    ]
-    if is_first:
-        classes.append("g")
-    if matrix.sources[i].name == matrix.targets[j].name and not math.isnan(rates[0]):
-        classes.append("d")
-    inside = ""
-    if _room(matrix):
-        shown = ["" if math.isnan(rate) else f"{100 * rate:.0f}" for rate in rates]
-        inside = f'<b class="all">{shown[0]}</b><b class="right">{shown[1]}</b>'
-    return f'<td class="{" ".join(classes)}">{inside}</td>'
-
-
-def _label(name: str) -> str:
-    """Write a name in the space of its label; the whole one is in the tables and the title."""
-    return f'<span class="name" title="{escape(name)}">{escape(name)}</span>'
+    return NO_VALUE if rate is None or math.isnan(rate) else percent(rate).removesuffix("%")
 
 
 def means(matrix: RateMatrix, of_right: bool) -> tuple[float, float]:

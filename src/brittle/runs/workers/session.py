@@ -147,16 +147,16 @@ def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
     desks = make_desks(target if target is not None else job.target, job.all_helpers)
     broker = WorkerBroker(
         desks,
-        watchdog=setup.watchdog,
-        most_sent=setup.most_sent,
-        batch=setup.batch,
+        watchdog=setup.limits.watchdog,
+        most_sent=setup.limits.max_sent,
+        batch=setup.limits.batch,
         totals=client.totals,
         stopping=client.stopping,
         client=client,
         forwarded=setup.forwarded,
         workers=setup.workers,
     )
-    engine = build_engine(job, broker, setup.budget)
+    engine = build_engine(job, broker, setup.limits.budget)
     engine.patience = sys.maxsize  # the driver counts over all workers
     place = f"{socket.gethostname()}, process {os.getpid()}"
     is_named = setup.origin is not None and setup.origin.is_named
@@ -171,7 +171,7 @@ def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
 
 def _fetch(client: Client, setup: WorkerSetup, is_idle: bool) -> Any:
     """Ask the driver for cases; under a limit on the run a case is asked for when it begins."""
-    count = CASES_AT_A_TIME if setup.most_sent is None else 1
+    count = CASES_AT_A_TIME if setup.limits.max_sent is None else 1
     return client.request(Wants(count, is_idle))
 
 

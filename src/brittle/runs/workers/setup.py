@@ -10,6 +10,7 @@ from typing import Any
 from brittle.errors import UsageError, message_of
 from brittle.opening import as_target
 from brittle.runs.job import Job
+from brittle.runs.options import Limits
 from brittle.runs.workers.carrying import ModelFiles
 from brittle.targets.capabilities import helpers_for
 from brittle.targets.options import Target
@@ -29,7 +30,7 @@ class WorkerSetup:
     """What a worker needs. `job` has neither target, data nor desks: they are the worker's own.
 
     `forwarded` are the questions that the driver answers; a worker that has none of its own to
-    ask has no `origin`. `most_sent` limits the whole run.
+    ask has no `origin`.
     """
 
     job: Job
@@ -37,10 +38,7 @@ class WorkerSetup:
     model_files: ModelFiles | None
     forwarded: frozenset[str]
     workers: int
-    budget: int | None
-    batch: int | None
-    watchdog: float | None
-    most_sent: int | None
+    limits: Limits
 
     def open(self) -> Any:
         """Open the worker's replica of the target; None if the driver asks the target."""

@@ -11,9 +11,18 @@ from brittle.formatting import plural
 from brittle.studies.grid.cases import ChosenCases
 from brittle.studies.grid.member_tasks import REFUSED
 from brittle.studies.grid.request import GridRequest
-from brittle.studies.grid.study import Cell, GridCase, GridStudy, cell_of
+from brittle.studies.grid.study import (
+    GridCase,
+    GridCell,
+    GridFacts,
+    GridResults,
+    GridStudy,
+    cell_of,
+)
 from brittle.studies.pools import Member
+from brittle.studies.study import Study
 from brittle.studies.transfer.member_tasks import attack_name, open_name
+from brittle.studies.transfer.texts import locked_fields
 from brittle.workflow.tasks import FAILED
 
 
@@ -34,7 +43,7 @@ def opened_labels(
 def assemble(request: GridRequest, chosen: ChosenCases, results: Mapping[str, Any]) -> GridStudy:
     """Build the study from the results of all tasks."""
     examples = chosen.dataset.examples
-    cells: dict[str, dict[str, Cell]] = {attack.row: {} for attack in request.attacks}
+    cells: dict[str, dict[str, GridCell]] = {attack.row: {} for attack in request.attacks}
     refusals: dict[str, str] = {}
     warnings: dict[str, None] = dict.fromkeys(_too_few(request, chosen))
     for member in request.targets:
@@ -46,8 +55,29 @@ def assemble(request: GridRequest, chosen: ChosenCases, results: Mapping[str, An
             elif REFUSED in cell:
                 refusals[f"{row} on {member.name}"] = cell[REFUSED]
             warnings |= dict.fromkeys(f"{member.name}: {w}" for w in cell.get("warnings", ()))
-    return GridStudy(
-        name=request.name,
+    return Study(
+        "grid",
+        request.name,
+        facts_of(request),
+        GridResults(
+            request.targets,
+            tuple(
+                GridCase(case, str(example.label), example.fields)
+                for case, example in zip(case_ids(examples), examples)
+            ),
+            chosen.scored,
+            chosen.right,
+            cells,
+            refusals,
+        ),
+        _failures(request.targets, results),
+        tuple(warnings),
+    )
+
+
+def facts_of(request: GridRequest) -> GridFacts:
+    """Return what a grid is about."""
+    return GridFacts(
         pool=request.pool,
         data=request.dataset.name,
         split=request.dataset.split,
@@ -57,17 +87,7 @@ def assemble(request: GridRequest, chosen: ChosenCases, results: Mapping[str, An
         budget=request.budget,
         attacks=tuple(attack.row for attack in request.attacks),
         settings={attack.row: dict(attack.settings) for attack in request.attacks},
-        targets=request.targets,
-        cases=tuple(
-            GridCase(case, str(example.label), example.fields)
-            for case, example in zip(case_ids(examples), examples)
-        ),
-        scored=chosen.scored,
-        right=chosen.right,
-        cells=cells,
-        failures=_failures(request.targets, results),
-        refusals=refusals,
-        warnings=tuple(warnings),
+        locked=locked_fields(request.dataset),
     )
 
 

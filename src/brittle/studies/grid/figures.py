@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -11,10 +12,13 @@ from brittle.metrics.holm import holm
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.studies.grid.row_names import split_row
-from brittle.studies.grid.study import Cell, CellRow, GridStudy
+from brittle.studies.grid.study import CellRow, GridCell, GridStudy
 
 ATTENTION = ("asmin-", "asmax-")
 """How the names of attacks begin that choose a word by its attention: the best of them is A*."""
+
+Best = Mapping[str, tuple[str, Figure]]
+"""By target the best of the attention attacks, with its success."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class PairedTest:
     p_holm: float | None = None
 
 
-def success(cell: Cell) -> Figure:
+def success(cell: GridCell) -> Figure:
     """Return the share of the attacked cases that are broken, with Wilson's interval.
 
     Of an attack that counts draws it is the mean share of draws that won, over texts.
@@ -62,6 +66,23 @@ def best_attention(study: GridStudy, target: str) -> tuple[str, Figure] | None:
     return best, figures[best]
 
 
+def best_by_target(study: GridStudy) -> Best:
+    """Return the best of the attention attacks on every target that one of them attacked."""
+    found = {target.name: best_attention(study, target.name) for target in study.results.targets}
+    return {name: best for name, best in found.items() if best is not None}
+
+
+def accuracy_by_target(study: GridStudy) -> dict[str, Figure]:
+    """Return the accuracy of every target on the texts that cases were taken from."""
+    scored = study.results.scored
+    return {name: rate(count, scored, "texts") for name, count in study.results.right.items()}
+
+
+def skipped(cell: GridCell) -> Counter[str]:
+    """Count the cases that were not attacked, by reason."""
+    return Counter(row.reason for row in cell.rows if row.status not in ATTACKED)
+
+
 def paired_tests(study: GridStudy) -> list[PairedTest]:
     """Compare every two targets under every attack by McNemar's exact test, Holm-corrected.
 
@@ -82,7 +103,7 @@ def paired_tests(study: GridStudy) -> list[PairedTest]:
     ]
 
 
-def _compare(row: str, a: str, b: str, cell_a: Cell, cell_b: Cell) -> PairedTest:
+def _compare(row: str, a: str, b: str, cell_a: GridCell, cell_b: GridCell) -> PairedTest:
     rows_a, rows_b = _attacked(cell_a), _attacked(cell_b)
     shared = [(case, rows_a[case], rows_b[case]) for case in rows_a if case in rows_b]
     if _counts_draws(rows_a) and _counts_draws(rows_b):
@@ -93,7 +114,7 @@ def _compare(row: str, a: str, b: str, cell_a: Cell, cell_b: Cell) -> PairedTest
     return PairedTest(row, a, b, both.of, both.difference, both.low, both.high, both)
 
 
-def _attacked(cell: Cell) -> dict[str, CellRow]:
+def _attacked(cell: GridCell) -> dict[str, CellRow]:
     return {row.case: row for row in cell.rows if row.status in ATTACKED}
 
 
@@ -106,7 +127,7 @@ def _share(row: CellRow) -> float:
     return row.won / row.tried
 
 
-def mean_queries(cell: Cell) -> float | None:
+def mean_queries(cell: GridCell) -> float | None:
     """Return the mean number of queries of the attacked cases."""
     queries: Sequence[int] = [row.queries for row in _attacked(cell).values()]
     return sum(queries) / len(queries) if queries else None

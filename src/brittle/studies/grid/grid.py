@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,20 +10,18 @@ from typing import Any
 
 from brittle.data import Dataset, as_dataset
 from brittle.errors import UsageError
-from brittle.schema import is_file_name
-from brittle.studies.grid.assembling import assemble, opened_labels
+from brittle.studies.carry_out import backend_for, carry_out, task_runner
+from brittle.studies.grid.assembling import assemble, facts_of, opened_labels
 from brittle.studies.grid.cases import choose_cases, map_labels
 from brittle.studies.grid.chosen_attacks import choose_attacks
-from brittle.studies.grid.request import GridRequest, check_name, default_name
-from brittle.studies.grid.study import SUFFIX, GridStudy
+from brittle.studies.grid.request import GridRequest, name_of
+from brittle.studies.grid.study import GridStudy
 from brittle.studies.grid.tasks import attack_tasks, label_name, label_tasks, open_tasks
 from brittle.studies.pool_tasks import zoo_specs
 from brittle.studies.pools import Pool
-from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.texts import check_texts
 from brittle.studies.transfer.transfer import open_pool, training_tasks
-from brittle.workflow.backends import Backend
-from brittle.workflow.running import run_tasks
+from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import Report
 
 
@@ -64,47 +61,25 @@ def grid(
     check_texts(dataset, "a grid")
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(targets, dataset.name, 1, fields=fields)
-    where = Backend(backend, workers, address)
-    if live and where != Backend():
-        raise UsageError(
-            f"Got {workers} workers ({backend}) and the live target "
-            f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
-            "name every target by a spec."
-        )
+    where = backend_for(live, backend, workers, address)
     chosen = choose_attacks(attacks, settings)
     about = GridRequest(
         "", pool_name, chosen, members, dataset, seed, limit, all_right, budget, live
     )
-    request = replace(about, name=name or default_name(about))
-    if not is_file_name(request.name):
-        raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
-    if not overwrite:
-        check_name(request, folder / f"{request.name}{SUFFIX}")
-    return run_grid(request, folder, where, report)
-
-
-def run_grid(
-    request: GridRequest,
-    folder: Path,
-    backend: Backend | None = None,
-    report: Report = lambda message: None,
-) -> GridStudy:
-    """Run the tasks of a grid that have no result yet, and store it in `folder`."""
-    with sole_writer_of_study(folder / f"{request.name}{SUFFIX}"):
-        return _run_locked(request, folder, backend, report)
-
-
-def _run_locked(
-    request: GridRequest, folder: Path, backend: Backend | None, report: Report
-) -> GridStudy:
-    members, dataset, live = request.targets, request.dataset, request.live
-    run = partial(
-        run_tasks,
-        folder=folder / request.name,
-        report=report,
-        backend=backend,
-        start=time.monotonic(),
+    request = replace(about, name=name or name_of(about))
+    return carry_out(
+        "grid",
+        request.name,
+        folder,
+        partial(_measure, request, backend=where, report=report),
+        facts=None if overwrite else facts_of(request),
     )
+
+
+def _measure(request: GridRequest, folder: Path, backend: Workers, report: Report) -> GridStudy:
+    """Run the tasks of a grid that have no result yet, in its folder."""
+    members, dataset, live = request.targets, request.dataset, request.live
+    run = task_runner(folder, backend, report)
     opening = open_tasks(members, dataset, live, training_tasks(zoo_specs(members), dataset))
     # Labels that differ are an error before anything is attacked.
     results = run(opening)
@@ -137,6 +112,4 @@ def _run_locked(
         budget=request.budget,
     )
     results.update(run([*opening, *tasks], known=results))
-    study = assemble(request, chosen, results)
-    study.save(folder / f"{request.name}{SUFFIX}")
-    return study
+    return assemble(request, chosen, results)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from brittle import files
-from brittle.attacks.stored_settings import changed_settings
-from brittle.errors import require
 from brittle.schema import Count, FileName, Malformed, parse
 from brittle.statuses import Status
-from brittle.studies.grid.row_names import split_row
 from brittle.studies.pools import Member
-from brittle.studies.study_format import SUFFIX as SUFFIX
-from brittle.studies.study_format import StudyFormat, check_known
+from brittle.studies.study import SUFFIX as SUFFIX
+from brittle.studies.study import Study, check_known
 
-FORMAT = StudyFormat("grid", 1, "grid", "brittle grid")
 Fields = tuple[tuple[str, str], ...]
 
 
@@ -47,7 +41,7 @@ class CellRow:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """What one attack did to one target: the file of its run, its rows, and its cost.
 
     `sent` counts the items that the target computed in this run. Attacks on one target share their
@@ -61,16 +55,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class GridStudy:
-    """The rows of every attack on every target, over the same cases.
+class GridFacts:
+    """What a grid is about; `settings` are by attack.
 
-    `cells` are by attack and target; where one is missing, `failures` (of a target) or `refusals`
-    (of an attack on a target) say why. Of the `scored` texts, `right` counts those that each target
-    gets right. With `all_right` every target gets all `cases` right, without it each is attacked
-    where it is right itself.
+    With `all_right` every target gets all cases right, without it each is attacked where it is
+    right itself. No attack has edited the fields that are `locked`.
     """
 
-    name: FileName
     pool: str
     data: str
     split: str
@@ -80,76 +71,53 @@ class GridStudy:
     budget: Count | None
     attacks: tuple[str, ...]
     settings: Mapping[str, Mapping[str, Any]]
+    locked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GridResults:
+    """The rows of every attack on every target, over the same cases.
+
+    `cells` are by attack and target; where one is missing, the failures of the study (of a target)
+    or `refusals` (of an attack on a target) say why. Of the `scored` texts, `right` counts those
+    that each target gets right.
+    """
+
     targets: tuple[Member, ...]
     cases: tuple[GridCase, ...]
     scored: Count
     right: Mapping[str, Count]
-    cells: Mapping[str, Mapping[str, Cell]]
-    failures: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, Mapping[str, GridCell]]
     refusals: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        return FORMAT.kind
-
-    def save(self, path: str | Path) -> None:
-        """Write the study in one step."""
-        FORMAT.save(self, path)
-
-    @staticmethod
-    def load(path: str | Path) -> GridStudy:
-        """Load a study; any other file is an error."""
-        study = FORMAT.load(path, GridStudy, _check)
-        settings = {
-            row: changed_settings(split_row(row)[0], own) for row, own in study.settings.items()
-        }
-        return replace(study, settings=settings)
-
-    def frame(self) -> Any:
-        """Return the cells as a pandas data frame; an empty one has no figures."""
-        pandas = require("pandas", "frames", "GridStudy.frame()")
-        from brittle.studies.grid.exporting import cell_rows
-
-        return pandas.DataFrame(cell_rows(self))
-
-    def report(self, path: str | Path) -> Path:
-        """Write the HTML report, one file that needs no network."""
-        from brittle.reports.studies.grid_html import render_grid
-        from brittle.studies.grid.showing import reported_grid
-
-        out = Path(path)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        files.write_whole(out, render_grid(reported_grid(self)), errors="replace")
-        return out
-
-    def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:
-        """Write a row for every cell, or for every case of a cell, as .csv, .jsonl or .parquet."""
-        from brittle.studies.grid.exporting import export_grid
-
-        return export_grid(self, path, texts, exact)
 
 
-def cell_of(content: Mapping[str, Any]) -> Cell:
+GridStudy = Study[GridFacts, GridResults]
+
+
+def cell_of(content: Mapping[str, Any]) -> GridCell:
     """Build a cell from what the result of a task says of it."""
-    return parse(Cell, {name: content[name] for name in ("run", "rows", "asked", "sent")})
+    return parse(GridCell, {name: content[name] for name in ("run", "rows", "asked", "sent")})
 
 
-def _check(study: GridStudy) -> None:
+def check_grid(study: GridStudy) -> None:
     """Refuse a grid whose parts do not fit together."""
-    names = {member.name for member in study.targets}
-    cases = {case.case for case in study.cases}
-    if len(names) != len(study.targets):
+    facts, results = study.facts, study.results
+    names = {member.name for member in results.targets}
+    cases = {case.case for case in results.cases}
+    if len(names) != len(results.targets):
         raise Malformed("targets of different names", sorted(names), "targets")
-    for field_name in ("cells", "settings"):
-        if getattr(study, field_name).keys() != set(study.attacks):
-            expected = f"entries for {', '.join(study.attacks)}"
-            raise Malformed(expected, sorted(getattr(study, field_name)), field_name)
-    check_known("right", study.right, names)
-    for name, count in study.right.items():
-        if count > study.scored:
-            raise Malformed(f"at most {study.scored}, the number of texts", count, f"right.{name}")
-    for attack, by_target in study.cells.items():
+    entries: Mapping[str, Mapping[str, Any]]
+    entries = {"cells": results.cells, "settings": facts.settings}
+    for field_name, by_attack in entries.items():
+        if by_attack.keys() != set(facts.attacks):
+            expected = f"entries for {', '.join(facts.attacks)}"
+            raise Malformed(expected, sorted(by_attack), field_name)
+    check_known("right", results.right, names)
+    for name, count in results.right.items():
+        if count > results.scored:
+            expected = f"at most {results.scored}, the number of texts"
+            raise Malformed(expected, count, f"right.{name}")
+    for attack, by_target in results.cells.items():
         check_known(f"cells.{attack}", by_target, names)
         for target, cell in by_target.items():
             check_known(f"cells.{attack}.{target}", {row.case for row in cell.rows}, cases)

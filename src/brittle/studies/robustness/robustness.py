@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,13 +21,14 @@ from brittle.generators import open_generator, refine_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
 from brittle.runs.job import check_reads
-from brittle.schema import is_file_name
+from brittle.studies.carry_out import carry_out, default_name
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
 from brittle.studies.robustness.journal import CASES_FILE, Journal
-from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
-from brittle.studies.study_files import sole_writer_of_study
+from brittle.studies.robustness.study import RobustnessFacts, RobustnessResults, RobustnessStudy
+from brittle.studies.study import Study
+from brittle.studies.transfer.texts import locked_fields
 from brittle.studies.transfer.transfer import open_pool
 from brittle.targets.labels import match_labels
 
@@ -94,33 +92,26 @@ def robustness(
         search = RobustnessSearch(
             dataset, maker, opened, settings, Selection(limit, per_class, all_right), seed
         )
-        chosen = name or _default_name(pool, dataset, search.about)
-        if not is_file_name(chosen):
-            raise UsageError(f"Got {chosen!r} as the study's name; expected one without slashes.")
-        path = Path(folder) / f"{chosen}{SUFFIX}"
-        with sole_writer_of_study(path):
-            if path.is_file():
-                RobustnessStudy.load(path)  # a study of another kind is not replaced
-            cases, left_out = search.run(Path(folder) / chosen / CASES_FILE, report)
-            failures |= _never_answered(cases, opened)
+        words = ("robustness", pool, Path(dataset.name).name)
+        facts = RobustnessFacts(
+            pool=pool,
+            data=dataset.name,
+            split=dataset.split,
+            generator=maker.name,
+            seed=seed,
+            settings=asdict(settings) | asdict(search.selection) | {"refine": refine},
+            locked=locked_fields(dataset),
+        )
+
+        def measure(own_folder: Path) -> RobustnessStudy:
+            cases, left_out = search.run(own_folder / CASES_FILE, report)
+            failed = failures | _never_answered(cases, opened)
             accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
-            study = RobustnessStudy(
-                name=chosen,
-                pool=pool,
-                data=dataset.name,
-                split=dataset.split,
-                generator=maker.name,
-                seed=seed,
-                settings=asdict(settings) | asdict(search.selection),
-                targets=tuple(opened),
-                cases=tuple(cases),
-                accuracy=accuracy,
-                scored=scored,
-                left_out=left_out,
-                failures=failures,
-            )
-            study.save(path)
-    return study
+            results = RobustnessResults(tuple(opened), tuple(cases), accuracy, scored, left_out)
+            return Study("robustness", chosen, facts, results, failed)
+
+        chosen = name or default_name(words, search.about)
+        return carry_out("robustness", chosen, Path(folder), measure, facts=facts)
 
 
 @dataclass(frozen=True)
@@ -301,9 +292,3 @@ def _check_items(generator: Any, dataset: Dataset) -> None:
     reason = doubt(items) if doubt is not None and items else None
     if reason:
         log.warning("%s", reason)
-
-
-def _default_name(pool: str, dataset: Dataset, about: Mapping[str, Any]) -> str:
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:6]
-    words = f"robustness-{pool}-{Path(dataset.name).name}"
-    return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"

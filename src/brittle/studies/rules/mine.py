@@ -25,7 +25,7 @@ from brittle.studies.rules.tasks import (
 from brittle.targets.ensemble import check_members
 from brittle.targets.protocols import declared_by
 from brittle.training.splits import TrainingSplits, check_splits, hold_out, load_splits
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report
 from brittle.zoo.names.members import parse_members
@@ -77,7 +77,7 @@ def mine_in_folder(
     method: str = "uawr",
     min_support: int = 1,
     device: str = "auto",
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     progress: Callable[[Any], None] | None = None,
 ) -> Rules:
     """Mine rules by tasks whose results are kept in a folder; what is there is not done again."""

@@ -12,7 +12,7 @@ from brittle.files import digest, is_path, make_private_folder, replacing
 from brittle.studies.pool_tasks import is_portable, models_in, train_name, train_tasks, zoo_specs
 from brittle.studies.pools import Member
 from brittle.studies.rules.evaluation import RuledText, evaluate_rules, load_rows
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import FAILED, Report, Task, TaskContext
 
@@ -25,7 +25,7 @@ def try_rules(
     data: Mapping[str, Any],
     folder: Path,
     report: Report,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
 ) -> tuple[dict[str, dict[str, list[RuledText]]], dict[str, str]]:
     """Return the texts of all rules by member and name of the rules, and why members failed.
 

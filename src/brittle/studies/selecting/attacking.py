@@ -11,7 +11,7 @@ from brittle.studies.pools import Member
 from brittle.studies.selecting.selecting import Ensemble
 from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.transfer import TransferRequest, run_study
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 
 
 def attack_ensembles(
@@ -19,7 +19,7 @@ def attack_ensembles(
     ensembles: Sequence[Ensemble],
     dataset: Dataset,
     folder: Path,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Callable[[str], None] = lambda message: None,
     limit: int | None = None,
 ) -> TransferStudy:

@@ -12,10 +12,10 @@ from brittle.studies.transfer.study import SUFFIX, TransferStudy
 def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferStudy:
     """Load a study: the file that is named, or the newest one of a pool in the folder of runs."""
     if study is not None:
-        return TransferStudy.load(study)
+        return TransferStudy.load(study, "transfer")
     if pool.endswith(SUFFIX):
         path = Path(pool)
-        return TransferStudy.load(path if path.is_file() else folder / pool)
+        return TransferStudy.load(path if path.is_file() else folder / pool, "transfer")
     if not pool.startswith(PREFIX):
         raise UsageError(
             f"Got {pool!r}; expected a pool (pool:small, pool:FILE) with a stored transfer study, "
@@ -26,7 +26,7 @@ def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferSt
     files = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: -path.stat().st_mtime)
     for path in files:
         try:
-            found = TransferStudy.load(path)
+            found = TransferStudy.load(path, "transfer")
         except UsageError:
             continue  # another study, or a damaged one: it is named when it is asked for
         # A study of ensembles has the pool's targets, but its sources are no members.

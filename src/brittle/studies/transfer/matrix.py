@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.studies.pools import Member
-from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.study import TransferResults
 
 Array = NDArray[np.float64]
 
@@ -30,8 +30,8 @@ class TransferMatrix:
     count: NDArray[np.int64]
 
 
-def transfer_matrix(study: TransferStudy) -> TransferMatrix:
-    """Compute the matrix of a study."""
+def transfer_matrix(study: TransferResults) -> TransferMatrix:
+    """Compute the matrix of the results of a study."""
     shape = (len(study.sources), len(study.targets))
     rate, rate_of_right = np.full(shape, np.nan), np.full(shape, np.nan)
     for row, source in enumerate(study.sources):

@@ -1,26 +1,23 @@
-"""A transfer study as its report shows it."""
+"""The figures of a transfer study that its page, the terminal and comparisons show.
+
+Every table is there twice: over all texts, and over those that a target had right before the
+attack. An empty cell is NaN.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from brittle.reports.studies.tables import (
-    WAYS,
-    ClassTable,
-    Counts,
-    FactorRow,
-    FoolingText,
-    Model,
-    RateMatrix,
-    Rates,
-    ReportedStudy,
-)
+from brittle.formatting import attack_in_words
+from brittle.reports.studies.rate_matrix import WAYS, Counts, Model, RateMatrix, Rates
 from brittle.studies.pool_tasks import ENSEMBLE, models_in
 from brittle.studies.pools import Member, named_pool
 from brittle.studies.transfer import classes
 from brittle.studies.transfer.bootstrap import RESAMPLES, counts_of
+from brittle.studies.transfer.factors import FactorRow
 from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.tables import StudyTables, study_tables
 from brittle.studies.transfer.universal import counted_texts
@@ -30,22 +27,80 @@ MAX_TEXTS = 20
 FACTS = ("pool", "attack", "settings", "data", "split", "locked", "seed", "attacked", "labels")
 
 
-def reported_study(study: TransferStudy, resamples: int = RESAMPLES) -> ReportedStudy:
-    """Return what the report of a study shows."""
+@dataclass(frozen=True, eq=False)
+class ClassRates:
+    """Mean rates by the class of the source and of the target, base rates included.
+
+    `without` are the means without base rates. `low` and `high` may be missing.
+    """
+
+    by: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    mean: Rates
+    without: Rates
+    low: Rates | None = None
+    high: Rates | None = None
+    of_right: bool = False
+
+
+@dataclass(frozen=True)
+class FoolingText:
+    """An adversarial text and how many of the targets that read it are wrong."""
+
+    source: str
+    case: str
+    label: str
+    original: tuple[tuple[str, str], ...]
+    adversarial: tuple[tuple[str, str], ...]
+    fooled: int
+    targets: int
+
+
+@dataclass(frozen=True, eq=False)
+class TransferFigures:
+    """All figures of a study.
+
+    `texts` are those that fool most targets, `fooling_all` counts all that fool every target.
+    """
+
+    name: str
+    facts: Mapping[str, object]
+    matrix: RateMatrix
+    classes: Sequence[ClassRates] = ()
+    factors: Sequence[FactorRow] = ()
+    factors_of_right: Sequence[FactorRow] = ()
+    texts: Sequence[FoolingText] = ()
+    fooling_all: int = 0
+    winners: int = 0
+    failures: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+    @property
+    def attack(self) -> str:
+        """The attack with its settings."""
+        settings = self.facts.get("settings")
+        shown = settings if isinstance(settings, Mapping) else {}
+        return attack_in_words(str(self.facts.get("attack", "")), shown)
+
+
+def figures_of(study: TransferStudy, resamples: int = RESAMPLES) -> TransferFigures:
+    """Compute the figures of a study."""
     texts, counts = fooling_texts(study), counts_of(study)
     tables, of_right = (
         study_tables(study, of_right, resamples, counts=counts) for of_right in (False, True)
     )
-    return ReportedStudy(
+    facts = {name: getattr(study.facts, name) for name in FACTS}
+    return TransferFigures(
         study.name,
-        {name: getattr(study, name) for name in FACTS} | {"pool": named_pool(study.pool)},
+        facts | {"pool": named_pool(study.facts.pool)},
         rate_matrix(study),
-        [*_class_tables(tables, False), *_class_tables(of_right, True)],
+        [*_class_rates(tables, False), *_class_rates(of_right, True)],
         _factors(tables),
         _factors(of_right),
         texts=texts[:MAX_TEXTS],
         fooling_all=sum(text.fooled == text.targets for text in texts),
-        winners=sum(map(len, study.winners.values())),
+        winners=sum(map(len, study.results.winners.values())),
         failures=study.failures,
         warnings=study.warnings,
     )
@@ -76,10 +131,10 @@ def _model(member: Member, names: Mapping[str, str]) -> Model:
     return Model(member.name, {by: getattr(member, by) for by in WAYS}, members)
 
 
-def _class_tables(tables: StudyTables, of_right: bool) -> list[ClassTable]:
+def _class_rates(tables: StudyTables, of_right: bool) -> list[ClassRates]:
     """Return the tables of classes, each with its averages in a last row and column."""
     return [
-        ClassTable(
+        ClassRates(
             by,
             (*table.rows, AVERAGE),
             (*table.columns, AVERAGE),
@@ -106,16 +161,7 @@ def _padded(values: Rates) -> Rates:
 
 def _factors(tables: StudyTables) -> list[FactorRow]:
     """Return the factors in which some two models differ alone."""
-    return [
-        FactorRow(
-            row.factor,
-            row.mean,
-            row.pairs,
-            *(np.nan if bound is None else bound for bound in (row.low, row.high)),
-        )
-        for row in tables.factors
-        if row.pairs
-    ]
+    return [row for row in tables.factors if row.pairs]
 
 
 def fooling_texts(study: TransferStudy) -> list[FoolingText]:
@@ -124,7 +170,7 @@ def fooling_texts(study: TransferStudy) -> list[FoolingText]:
         FoolingText(
             text.source,
             text.winner.case,
-            study.labels[text.winner.label],
+            study.facts.labels[text.winner.label],
             text.winner.original,
             text.winner.adversarial,
             text.fooled,

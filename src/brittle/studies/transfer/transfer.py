@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +12,7 @@ from brittle.attacks.stored_settings import changed_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.opening import as_target
-from brittle.schema import is_file_name
+from brittle.studies.carry_out import backend_for, carry_out, default_name, task_runner
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
 from brittle.studies.pools import (
     LISTED,
@@ -27,8 +23,7 @@ from brittle.studies.pools import (
     member_of,
     named_pool,
 )
-from brittle.studies.study_files import sole_writer_of_study
-from brittle.studies.study_format import stored_kind
+from brittle.studies.study import Study
 from brittle.studies.transfer.assembling import (
     check_labels,
     failures_of,
@@ -38,12 +33,11 @@ from brittle.studies.transfer.assembling import (
     without_idle_twins,
 )
 from brittle.studies.transfer.member_tasks import attack_name
-from brittle.studies.transfer.study import FORMAT, SUFFIX, TransferStudy
+from brittle.studies.transfer.study import TransferFacts, TransferResults, TransferStudy
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts, columns_of, locked_fields, pack_texts
 from brittle.targets.labels import match_labels
-from brittle.workflow.backends import Backend
-from brittle.workflow.running import run_tasks
+from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import Report, Task
 from brittle.zoo.names.parsing import parse
 
@@ -87,13 +81,7 @@ def transfer(
     check_texts(dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(pool, dataset.name, seeds, fields=fields)
-    where = Backend(backend, workers, address)
-    if live and where != Backend():
-        raise UsageError(
-            f"Got {workers} workers ({backend}) and the live target "
-            f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
-            "name every target by a spec."
-        )
+    where = backend_for(live, backend, workers, address)
     if budget is not None:
         settings["budget"] = budget
     settings = changed_settings(attack, settings)
@@ -101,9 +89,7 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    if not overwrite:
-        _check_name(request, folder / f"{request.name}{SUFFIX}")
-    return run_study(request, folder, where, report)
+    return run_study(request, folder, where, report, overwrite=overwrite)
 
 
 @dataclass(frozen=True)
@@ -124,54 +110,50 @@ class TransferRequest:
     dataset: Dataset
     live: Mapping[str, Any] = field(default_factory=dict)
 
-
-def _check_name(request: TransferRequest, path: Path) -> None:
-    """Refuse the name of a stored study that is about something else; it would be replaced.
-
-    The same study may have more texts, or more members.
-    """
-    if path.is_file() and (kind := stored_kind(path)) != FORMAT.kind:
-        raise UsageError(
-            f"The study {request.name!r} is there, of the kind {kind}. Choose another name "
-            f"(--name), or delete {path}."
+    def facts(self, labels: tuple[str, ...] = ()) -> TransferFacts:
+        """Return what the study is about; the `labels` are known once a member was opened."""
+        return TransferFacts(
+            pool=self.pool,
+            attack=self.attack,
+            settings=dict(self.settings),
+            data=self.dataset.name,
+            split=self.dataset.split,
+            seed=self.seed,
+            labels=labels,
+            attacked=len(self.dataset),
+            max_winners=self.winners,
+            locked=locked_fields(self.dataset),
         )
-    try:
-        stored = TransferStudy.load(path)
-    except UsageError:  # there is none, or nothing that could be lost
-        return
-    now: dict[str, Any] = {"attack": request.attack, "settings": dict(request.settings)}
-    now |= {"seed": request.seed, "data": request.dataset.name, "split": request.dataset.split}
-    now |= {"locked": locked_fields(request.dataset)}
-    for name, new in now.items():
-        old = getattr(stored, name)
-        if json.dumps(old) != json.dumps(new):
-            raise UsageError(
-                f"The study {request.name!r} is there with other settings: {name} {old}, now "
-                f"{new}. Choose another name (--name), or delete {path}."
-            )
-    cases = set(case_ids(request.dataset.examples))
-    if any(winner.case not in cases for rows in stored.winners.values() for winner in rows):
-        raise UsageError(
-            f"The study {request.name!r} is there with other texts of {stored.data!r}. Choose "
-            f"another name (--name), or delete {path}."
-        )
+
+    def other_texts(self, stored: TransferStudy) -> str | None:
+        """Name what a stored study is about, if it has texts that this one has not."""
+        cases = set(case_ids(self.dataset.examples))
+        winners = stored.results.winners.values()
+        if all(winner.case in cases for rows in winners for winner in rows):
+            return None
+        return f"texts of {stored.facts.data!r}"
 
 
 def run_study(
     request: TransferRequest,
     folder: Path,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Report = lambda message: None,
+    overwrite: bool = True,
 ) -> TransferStudy:
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
-    if not is_file_name(request.name):
-        raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
-    with sole_writer_of_study(folder / f"{request.name}{SUFFIX}"):
-        return _run_locked(request, folder, backend, report)
+    return carry_out(
+        "transfer",
+        request.name,
+        folder,
+        partial(_measure, request, backend=backend, report=report),
+        facts=None if overwrite else request.facts(),
+        differs=request.other_texts,
+    )
 
 
-def _run_locked(
-    request: TransferRequest, folder: Path, backend: Backend | None, report: Report
+def _measure(
+    request: TransferRequest, folder: Path, backend: Workers | None, report: Report
 ) -> TransferStudy:
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)
@@ -183,13 +165,7 @@ def _run_locked(
         winners=request.winners,
         live=request.live,
     )
-    run = partial(
-        run_tasks,
-        folder=folder / request.name,
-        report=report,
-        backend=backend,
-        start=time.monotonic(),
-    )
+    run = task_runner(folder, backend, report)
     # Labels that differ are an error before anything is attacked.
     opened = run(opening)
     labels = check_labels(members, opened)
@@ -199,28 +175,22 @@ def _run_locked(
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
         raise UsageError(f"No source could be attacked. The first: {next(iter(failures.values()))}")
-    study = TransferStudy(
-        name=request.name,
-        pool=request.pool,
-        attack=request.attack,
-        settings=dict(request.settings),
-        data=dataset.name,
-        split=dataset.split,
-        seed=request.seed,
-        labels=labels,
-        attacked=len(dataset),
-        sources=sources,
-        targets=targets,
-        winners=winners,
-        failures=failures,
-        warnings=warnings_of(sources, targets, winners, results, request.winners, len(dataset)),
-        runs={s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners},
-        max_winners=request.winners,
-        locked=locked_fields(dataset),
-        **labels_of(sources, targets, results),
+    return Study(
+        "transfer",
+        request.name,
+        request.facts(labels),
+        TransferResults(
+            sources,
+            targets,
+            winners,
+            runs={
+                s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners
+            },
+            **labels_of(sources, targets, results),
+        ),
+        failures,
+        warnings_of(sources, targets, winners, results, request.winners, len(dataset)),
     )
-    study.save(folder / f"{request.name}{SUFFIX}")
-    return study
 
 
 def training_tasks(specs: Sequence[str], dataset: Dataset) -> list[Task]:
@@ -258,21 +228,19 @@ def open_pool(
     return LISTED, tuple(members), live
 
 
-def default_name(
+def name_of(
     pool: str, attack: str, settings: Mapping[str, Any], seed: int, dataset: Dataset
 ) -> str:
     """Build the study's name from what it is about; the members are no part of it.
 
     Members that a command lists have no name of their own, so the name says what is done.
     """
-    content = json.dumps([attack, dict(settings), seed, dataset.fingerprint], sort_keys=True)
-    digest = hashlib.sha256(content.encode()).hexdigest()[:6]
-    words = f"{named_pool(pool) or 'transfer'}-{attack}-{Path(dataset.name).name}"
-    return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
+    words = (named_pool(pool) or "transfer", attack, Path(dataset.name).name)
+    return default_name(words, [attack, dict(settings), seed, dataset.fingerprint])
 
 
 def _free_name(folder: Path, pool: str, *about: Any) -> str:
     """Return the default name, or the one that earlier versions gave, if such a study is there."""
-    name = default_name(pool, *about)
+    name = name_of(pool, *about)
     former = name.replace("transfer-", f"{LISTED}-", 1) if named_pool(pool) is None else name
     return former if (folder / former).exists() else name

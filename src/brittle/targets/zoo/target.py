@@ -20,9 +20,9 @@ from brittle.targets.rendering import PADDING, UNKNOWN
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
 from brittle.text import Text
+from brittle.zoo.families import family_of, no_target
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
-from brittle.zoo.seq2seq import KIND as TRANSLATOR
 from brittle.zoo.tokenizers import words
 
 
@@ -33,14 +33,14 @@ class ZooTarget:
     """
 
     in_process = True
+    ignores_holes = False  # a hole adds nothing, as a zero vector does
 
     def __init__(self, card: Card, model: Model, mask: str | None = None) -> None:
         self.card = card
         self.model = model
         self.name = card.full_name
         self.fingerprint = hash_parts(card.fingerprint, mask) if mask else card.fingerprint
-        # A bag of words has no vector, and a hole adds nothing to it.
-        self.reads_zero_vectors = mask == PADDING or card.kind == "linear"
+        self.reads_zero_vectors = mask == PADDING or self.ignores_holes
         self.labels = card.labels
         self.trained_fields = card.fields
         self.parallel = model.parallel
@@ -94,6 +94,8 @@ class ZooTarget:
 
 class AdditiveZooTarget(ZooTarget):
     """A model of the zoo whose logits are a sum over words: naive Bayes, the linear SVM."""
+
+    ignores_holes = True
 
     def canonical_digests(self, items: Sequence[Text]) -> list[bytes | None]:
         model: Any = self.model
@@ -221,26 +223,33 @@ def load_folder(
     """
     check_mask(mask)
     folder = Path(path)
-    if load_card(folder).kind == TRANSLATOR:
+    card = load_card(folder)
+    family = family_of(card)
+    if family.no_target:
+        raise no_target(family, card.full_name)
+    if family.target is None or family.answers != "scores":
         raise UsageError(
-            f"{folder} holds a translator, but a classifier is expected here. Open it with "
+            f"{folder} holds a {family.kind}, but a classifier is expected here. Open it with "
             "brittle.as_target."
         )
-    if load_card(folder).kind == "transformer":
-        card = load_card_checked(folder)
-        classifier = transformers.load(str(folder), device=device, mask=mask)
-        return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
+    target: ZooTarget = family.target(folder, device, mask)
+    return target
+
+
+def open_additive(folder: Path, device: str, mask: str | None) -> AdditiveZooTarget:
+    """Open naive Bayes or the linear SVM; a hole adds nothing, whatever the mask."""
+    return AdditiveZooTarget(*open_model(folder, device))
+
+
+def open_plain(folder: Path, device: str, mask: str | None) -> ZooTarget:
+    """Open a model that answers scores alone."""
+    return ZooTarget(*open_model(folder, device, _hole_id(mask)))
+
+
+def open_network_target(folder: Path, device: str, mask: str | None) -> WhiteBoxZooTarget:
+    """Open a network with its white box, and with its bounds if it has them."""
     model: Any
-    card, model = open_model(folder, device, words.PAD if mask == PADDING else words.UNKNOWN)
-    if card.kind == "picture":
-        if mask is not None:
-            raise UsageError(
-                f"Got --mask {mask!r} for {card.name}, which reads no words: leave it out."
-            )
-        has_gradients = hasattr(model, "gradients")
-        return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
-    if card.kind != "network":
-        return (AdditiveZooTarget if card.kind == "linear" else ZooTarget)(card, model)
+    card, model = open_model(folder, device, _hole_id(mask))
     from brittle.zoo.bounds import has_bounds  # imports torch, as the model does
     from brittle.zoo.white_box import NetworkWhiteBox
 
@@ -250,3 +259,33 @@ def load_folder(
         kind = BoundedZooTarget
     own_mask = None if mask == UNKNOWN else mask  # a network reads holes so in any case
     return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)
+
+
+def open_tuned_encoder(folder: Path, device: str, mask: str | None) -> AttendingZooTarget:
+    """Open a fine-tuned encoder of transformers."""
+    card = load_card_checked(folder)
+    classifier = transformers.load(str(folder), device=device, mask=mask)
+    return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
+
+
+def open_picture_model(folder: Path, device: str, mask: str | None) -> PictureZooTarget:
+    """Open a model that reads pictures."""
+    return PictureZooTarget(*_open_on_pictures(folder, device, mask))
+
+
+def open_picture_network(folder: Path, device: str, mask: str | None) -> PictureNetworkTarget:
+    """Open a network that reads pictures."""
+    return PictureNetworkTarget(*_open_on_pictures(folder, device, mask))
+
+
+def _open_on_pictures(folder: Path, device: str, mask: str | None) -> tuple[Card, Model]:
+    card, model = open_model(folder, device)
+    if mask is not None:
+        raise UsageError(
+            f"Got --mask {mask!r} for {card.name}, which reads no words: leave it out."
+        )
+    return card, model
+
+
+def _hole_id(mask: str | None) -> int:
+    return words.PAD if mask == PADDING else words.UNKNOWN

@@ -20,8 +20,9 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.rendering import PADDING, UNKNOWN, render_single
 from brittle.targets.zoo.target import check_mask
 from brittle.text import Text
+from brittle.zoo.families import family_of
 from brittle.zoo.folder import Card, load_card
-from brittle.zoo.seq2seq import KIND, pieces
+from brittle.zoo.seq2seq import pieces
 from brittle.zoo.seq2seq.pieces import HOLE_PIECE, Encoded
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def to_words(weight: Array, alignment: Alignment) -> tuple[Array, Array]:
 def holds_translator(folder: Path) -> bool:
     """Tell whether a folder holds a translator; False if its card cannot be read."""
     try:
-        return load_card(folder).kind == KIND
+        return family_of(load_card(folder)).answers == "texts"
     except UsageError:
         return False
 

@@ -20,11 +20,9 @@ from brittle.text import Text
 from brittle.training.adversarial.methods import AttackTraining, LevelTraining, TypoTraining
 from brittle.training.adversarial.typos import typo_copies
 from brittle.training.adversarial.variants import all_variants
-from brittle.training.job import Fitted, TrainingJob
-from brittle.training.splits import LabelledTexts
+from brittle.training.job import Fitted, Job, card_of
+from brittle.training.splits import NO_TEXTS, LabelledTexts
 from brittle.zoo import folder as folders
-from brittle.zoo.folder import Card
-from brittle.zoo.names import grid
 
 log = logging.getLogger(__name__)
 TEXTS_FILE, SNAPSHOT_FOLDER = "copies.json", "present"
@@ -32,13 +30,11 @@ SaveModel = Callable[[Path], None]
 """Save the current weights to a folder, with everything that is needed to read texts."""
 
 
-def texts_for_epoch(
-    job: TrainingJob, method: AttackTraining, epoch: int, save: SaveModel
-) -> LabelledTexts:
+def texts_for_epoch(job: Job, method: AttackTraining, epoch: int, save: SaveModel) -> LabelledTexts:
     """Return the texts that the attack adds to an epoch (0 is the first); attack if it is due."""
     attack_epoch = epoch - epoch % method.every
     if attack_epoch == 0:
-        return LabelledTexts((), ())  # the model has learnt nothing yet
+        return NO_TEXTS  # the model has learnt nothing yet
     stored = _load_texts(job.folder, attack_epoch)
     if stored is not None:
         return stored
@@ -51,9 +47,7 @@ def texts_for_epoch(
     return fooling
 
 
-def attack_sample(
-    job: TrainingJob, method: AttackTraining, epoch: int, save: SaveModel
-) -> LabelledTexts:
+def attack_sample(job: Job, method: AttackTraining, epoch: int, save: SaveModel) -> LabelledTexts:
     """Attack the current model on a sample of the train split; return the texts that fool it."""
     random = Random(f"{job.seed}:{epoch}:{method.attack}")
     rows = random.sample(range(len(job.train)), min(method.copies, len(job.train)))
@@ -66,7 +60,7 @@ def attack_sample(
     try:
         save(snapshot)
         readme = "The model in training, for an attack on it.\n"
-        folders.write_card(snapshot, draft_card(job), readme)
+        folders.write_card(snapshot, card_of(job.plan, Fitted(0.0, 0)), readme)
         fooling = method.run(snapshot, sample, random.getrandbits(31))
     finally:
         shutil.rmtree(snapshot, ignore_errors=True)
@@ -75,29 +69,7 @@ def attack_sample(
     return LabelledTexts(tuple(Text.of(text.fields()) for text in fooling.texts), fooling.label)
 
 
-def draft_card(job: TrainingJob) -> Card:
-    """Build the card of a model that is still in training."""
-    return Card(
-        name=job.design.name,
-        kind=job.design.kind,
-        data=job.data,
-        seed=job.seed,
-        size="",
-        labels=job.labels,
-        fields=job.fields,
-        parts=dict(job.design.parts),
-        settings=grid.as_json(job.settings),
-        dev_accuracy=0.0,
-        epochs=0,
-        examples=len(job.train),
-        data_fingerprint="",
-        key="",
-        seconds=0.0,
-        versions={},
-    )
-
-
-def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> TrainingJob:
+def with_added_texts(job: Job, fit: Callable[[Job], Fitted]) -> Job:
     """Add adversarial texts to the train split of a linear model, which is fitted only once.
 
     They are one copy of every text with typing errors, all variants by edits of a level, or the
@@ -105,7 +77,7 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
     """
 
     def save(folder: Path) -> None:
-        fit(replace(job, folder=folder, method=None))
+        fit(replace(job, folder=folder))
 
     if isinstance(job.method, TypoTraining):
         added = typo_copies(job.train, job.method, job.seed)
@@ -115,8 +87,7 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
         added = all_variants(job)
     else:
         return job
-    train = LabelledTexts(job.train.texts + added.texts, job.train.label + added.label)
-    return replace(job, train=train)
+    return replace(job, added=added)
 
 
 def remove(folder: Path) -> None:

@@ -20,8 +20,9 @@ from brittle.errors import UsageError
 from brittle.levels import LEVELS, REWRITE, parse_levels
 from brittle.proposals.rewrite_rules import SHIPPED
 from brittle.training.splits import LabelledTexts
+from brittle.zoo.families import ANY_METHOD
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import FineTuningSettings, ModelSettings, NetworkSettings
+from brittle.zoo.names.settings import ModelSettings
 
 DEFAULT_COPIES = 4
 """How many variants of each text and level a model learns from."""
@@ -171,41 +172,17 @@ def as_json(method: AdversarialTraining) -> dict[str, Any]:
 
 
 def check_method(design: Design, settings: ModelSettings, method: AdversarialTraining) -> None:
-    """Refuse, before anything is trained, a method that does not fit this kind of model."""
-    name = method_name(method)
-    if design.kind == "generator":
-        raise UsageError(
-            f"{name!r} hardens classifiers, but {design.name} is a generator. Train it plain."
-        )
-    if design.kind == "picture":
-        raise UsageError(
-            f"{name!r} hardens models of texts, but {design.name} reads pictures. Train it plain."
-        )
-    if design.kind in ("language model", "translator"):
-        raise UsageError(
-            f"{name!r} hardens classifiers, but {design.name} is a {design.kind}. Train it plain."
-        )
-    if design.kind == "tree" and not isinstance(method, AttackTraining | LevelTraining):
-        raise UsageError(
-            f"{name!r} changes what a network reads word by word, but {design.name} reads trees. "
-            "Use a level such as rewrite, or an attack such as pwws."
-        )
-    if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
-        raise UsageError(
-            f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "
-            "Use key, a level such as rewrite, or an attack such as pwws."
-        )
-    if design.kind == "transformer" and isinstance(method, HotFlipTraining):
-        raise UsageError(
-            f"'hotflip' flips the characters or the words that a network reads, but {design.name} "
-            "reads subword tokens. Use miyato, key, or an attack such as hotflip-words."
-        )
-    if not isinstance(settings, NetworkSettings | FineTuningSettings):
-        return  # a linear model is fitted, attacked once, and fitted again
-    if isinstance(method, AttackTraining) and settings.epochs <= method.every:
+    """Refuse, before anything is trained, a method that does not fit this family of models."""
+    name, family = method_name(method), design.family
+    refused = family.refuses.get(ANY_METHOD) or family.refuses.get(name)
+    if refused:
+        reason = refused.format(model=design.name, kind=family.kind)
+        raise UsageError(f"{name!r} {reason}")
+    epochs = getattr(settings, "epochs", 1)
+    if isinstance(method, AttackTraining) and not family.is_refitted and epochs <= method.every:
         raise UsageError(
             f"{name!r} would never attack: it does so after every {method.every} epochs but the "
-            f"last, and there are {settings.epochs}. Train for more epochs, or set every to less."
+            f"last, and there are {epochs}. Train for more epochs, or set every to less."
         )
 
 

@@ -14,13 +14,13 @@ from random import Random
 from brittle.augmenting import editor
 from brittle.text import Text
 from brittle.training.adversarial.methods import LevelTraining
-from brittle.training.job import TrainingJob
+from brittle.training.job import Job
 from brittle.training.splits import LabelledTexts
 
 log = logging.getLogger(__name__)
 
 
-def with_variants(job: TrainingJob) -> TrainingJob:
+def with_variants(job: Job) -> Job:
     """Make the variants of the train split, if the job's method trains on them."""
     if not isinstance(job.method, LevelTraining):
         return job
@@ -36,14 +36,14 @@ def with_variants(job: TrainingJob) -> TrainingJob:
     return replace(job, variants=variants)
 
 
-def variants_for_epoch(job: TrainingJob, epoch: int) -> LabelledTexts:
+def variants_for_epoch(job: Job, epoch: int) -> LabelledTexts:
     """Draw one variant of every text and level; the same ones when the epoch is resumed."""
     random = Random(f"variants:{job.seed}:{epoch}")
     texts = tuple(random.choice(group) for _, group in job.variants)
     return LabelledTexts(texts, tuple(job.train.label[row] for row, _ in job.variants))
 
 
-def all_variants(job: TrainingJob) -> LabelledTexts:
+def all_variants(job: Job) -> LabelledTexts:
     """Return all variants, for a model that is fitted only once."""
     texts = tuple(text for _, group in job.variants for text in group)
     label = tuple(job.train.label[row] for row, group in job.variants for _ in group)

@@ -1,38 +1,62 @@
-"""The choice of where tasks run, and what every such place offers: workers, of one signature."""
+"""How many workers there are and where, and what every such place offers to tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from brittle.errors import UsageError, unknown
+from brittle.values import Flag
 from brittle.workflow.tasks import Task
 
 BACKENDS = ("local", "ray")
 
 
 @dataclass(frozen=True)
-class Backend:
-    """Where tasks run: `local` processes, or the `ray` cluster at an address.
+class Workers:
+    """How many workers there are, and where: processes of this machine, or a Ray cluster.
 
-    One local worker is this process itself. Without a number of workers, Ray runs as many tasks at
-    a time as the cluster has processors. Without an address, a local cluster is started.
+    One local worker is this process itself. Without a count, Ray runs as many tasks at a time as
+    the cluster has processors. Without an address, a local cluster is started.
     """
 
-    name: str = "local"
-    workers: int | None = 1
-    address: str | None = None
+    count: Annotated[
+        int | None,
+        Flag(
+            "tasks run at the same time (default: one for each core; ray: of the cluster)",
+            name="workers",
+            metavar="N",
+            is_positive=True,
+        ),
+    ] = 1
+    backend: Annotated[
+        str,
+        Flag("processes of this machine, or a Ray cluster (default: local)", choices=BACKENDS),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        Flag(
+            "ray: HOST:PORT of a cluster, or auto (default: a local one is started)",
+            metavar="HOST:PORT",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
-        if self.name not in BACKENDS:
-            raise unknown("backend", self.name, BACKENDS)
-        if self.address is not None and self.name != "ray":
+        if self.backend not in BACKENDS:
+            raise unknown("backend", self.backend, BACKENDS)
+        if self.count is not None and self.count < 1:
+            raise UsageError(f"Got {self.count} workers; expected 1 or more.")
+        if self.address is not None and self.backend != "ray":
             raise UsageError(
                 f"--address {self.address!r} is the address of a Ray cluster, but the backend is "
-                f"{self.name!r}. Add --backend ray, or leave --address out."
+                f"{self.backend!r}. Add --backend ray, or leave --address out."
             )
+
+    @property
+    def is_local(self) -> bool:
+        return self.backend == "local"
 
 
 @dataclass(frozen=True)
@@ -61,8 +85,8 @@ Tell = Callable[[Task, str], None]
 """Receives the messages of tasks while they run."""
 
 
-class Workers(Protocol):
-    """Those who run tasks. An error of a task is raised by `wait`, with the name of the task."""
+class TaskWorkers(Protocol):
+    """Runs tasks. An error of a task is raised by `wait`, with the name of the task."""
 
     def capacity(self) -> int:
         """Return how many tasks can run at a time."""
@@ -77,13 +101,13 @@ class Workers(Protocol):
         """End all workers, whatever they do."""
 
 
-def open_workers(backend: Backend, tell: Tell) -> Workers:
-    """Return the workers of a backend; their tasks' messages go to `tell`."""
-    if backend.name == "ray":
+def open_workers(workers: Workers, tell: Tell) -> TaskWorkers:
+    """Open what runs tasks; the tasks' messages go to `tell`."""
+    if not workers.is_local:
         from brittle.workflow.backends.ray_workers import RayWorkers
 
-        return RayWorkers.connect(backend, tell)
+        return RayWorkers.connect(workers, tell)
     from brittle.workflow.backends.local import LocalWorkers, ThisProcess
 
-    workers = backend.workers or 1
-    return LocalWorkers(workers, tell) if workers > 1 else ThisProcess(tell)
+    count = workers.count or 1
+    return LocalWorkers(count, tell) if count > 1 else ThisProcess(tell)

@@ -10,7 +10,7 @@ from typing import Any
 
 from brittle import files
 from brittle.errors import RunStopped
-from brittle.workflow.backends.backend import Assignment, Backend, Ended, Tell
+from brittle.workflow.backends.backend import Assignment, Ended, Tell, Workers
 from brittle.workflow.backends.cluster import Cluster, connect, own_versions
 from brittle.workflow.backends.local import run_here
 from brittle.workflow.backends.node import RemoteTask, run_remote_task
@@ -32,8 +32,8 @@ class RayWorkers:
         self._remote = self._ray.remote(**options)(run_remote_task)
 
     @classmethod
-    def connect(cls, backend: Backend, tell: Tell) -> RayWorkers:
-        return cls(connect(backend.address, backend.workers), backend.workers, tell)
+    def connect(cls, workers: Workers, tell: Tell) -> RayWorkers:
+        return cls(connect(workers.address, workers.count), workers.count, tell)
 
     def capacity(self) -> int:
         return self._workers or max(1, self._cluster.cpus())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.errors import UsageError, require
 from brittle.zoo import folder as folders
+from brittle.zoo.families import family_of, restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.settings import LanguageModelSettings
@@ -20,7 +21,6 @@ from brittle.zoo.names.settings import LanguageModelSettings
 if TYPE_CHECKING:
     from brittle.zoo.layers.bilm import BiLM
 
-KIND = "language model"
 PART = "bilm"
 """The part of a network's card that names its biLM."""
 
@@ -87,12 +87,13 @@ def load_alphabet(folder: Path) -> list[str]:
 
 def load_settings(folder: Path) -> LanguageModelSettings:
     """Load the settings of a biLM from its card."""
-    return LanguageModelSettings(**_load_card(folder).settings)
+    settings: LanguageModelSettings = restore_settings(_load_card(folder))
+    return settings
 
 
 def _load_card(folder: Path) -> Card:
     card = folders.load_card(folder)
-    if card.kind != KIND:
+    if family_of(card).answers != "states":
         raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; expected a biLM.")
     return card
 

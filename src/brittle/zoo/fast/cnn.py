@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.whole_rows import whole_rows
+from brittle.ranking.whole_rows import whole_columns, whole_rows
 from brittle.zoo.batches import Tokenizer
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.layers.encoders import CNNEncoder
@@ -36,7 +36,8 @@ class FastCnn:
         ]
         self.widths = [c.kernel_size[0] for c in convolutions]
         self.biases = [c.bias.detach() for c in convolutions]
-        self.head, self.bias = network.head.weight.detach(), network.head.bias.detach()
+        self.head = whole_columns(network.head.weight.detach())
+        self.bias = network.head.bias.detach()
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Score texts encoded as the int32 ids of their words."""
@@ -67,7 +68,7 @@ class FastCnn:
                 response = self._responses(vector @ filters, word, window, width, bias)
                 maxima.append(_maxima(response, window, length - width))
             pooled = whole_rows(torch.cat(maxima, dim=1))
-            out = nn.functional.linear(pooled, self.head, self.bias)
+            out = nn.functional.linear(whole_columns(pooled), self.head, self.bias)
             if with_vectors:
                 out = torch.cat([pooled, out], dim=1)
         computed: NDArray[np.float32] = out.numpy()[: len(keys)]

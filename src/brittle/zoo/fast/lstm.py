@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.whole_rows import whole_rows
+from brittle.ranking.whole_rows import whole_rows, whole_sigmoid_
 from brittle.zoo.batches import Tokenizer, pad_keys
 from brittle.zoo.fast.prefixes import share_prefixes, split_rows
 from brittle.zoo.fast.scripted import scripted
@@ -94,9 +94,9 @@ class LstmLayer:
 
 def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Compute the next hidden state and the next cell; the gates are overwritten."""
-    i, f, o, g = gates.sigmoid_().chunk(4, dim=1)
+    i, f, o, g = whole_sigmoid_(gates).chunk(4, dim=1)
     cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
-    squashed = torch.mul(cell, 2).sigmoid_()
+    squashed = whole_sigmoid_(torch.mul(cell, 2))
     return torch.mul(o, squashed.mul_(2).sub_(1)), cell
 
 

@@ -4,6 +4,9 @@ A hand-written pass takes some twenty small operations a word. Called from Pytho
 waits for Python's lock, and two workers spend more time on waiting than on computing. TorchScript
 runs the whole loop in one call that does not hold the lock; the operations are the same, and so are
 their results. This file needs torch.
+
+With the loops in Python whole runs took 1.06 to 1.08 times the processor time, with equal rows, and
+a pass of an LSTM by two workers 1.11 times as long (benchmarks/whole_runs.json).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
 WORD_VECTOR_SCALE = 0.1
-CRITIC = "critic."  # the first part of its tensors' names
+CRITIC = "critic"  # the first part of its tensors' names
 LEAK = 0.2  # of the critic's and the inverter's leaky ReLU
 
 
@@ -77,13 +77,13 @@ class ConvolutionEncoder(nn.Module):
         self.convolutions = nn.ModuleList(
             nn.Conv1d(size, count, window, stride=stride) for size, count, window, stride in shapes
         )
-        positions = settings.reads
+        positions = settings.max_length
         for _, _, window, stride in shapes:
             positions = (positions - window) // stride + 1
             if positions < 1:
                 raise UsageError(
                     f"Windows {settings.windows} with strides {settings.strides} cannot read "
-                    f"sentences of {settings.reads} words: nothing is left to encode. Choose "
+                    f"sentences of {settings.max_length} words: nothing is left to encode. Choose "
                     "narrower windows, such as windows=3+3+3 with strides=1+2+2, or encoder=lstm."
                 )
         self.out = nn.Linear(positions * sizes[-1], settings.hidden)
@@ -121,7 +121,7 @@ class Decoder(nn.Module):
 
     def __init__(self, settings: SentenceGeneratorSettings, words: int) -> None:
         super().__init__()
-        self.reads = settings.reads
+        self.reads = settings.max_length
         self.embedding = build_embedding(settings, words)
         self.lstm = build_lstm(settings.embedding + settings.hidden, settings.hidden)
         self.head = nn.Linear(settings.hidden, words)

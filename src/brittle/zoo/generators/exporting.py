@@ -10,7 +10,7 @@ import numpy as np
 
 from brittle.errors import UsageError
 from brittle.zoo import folder as folders
-from brittle.zoo.generators.folder import KIND
+from brittle.zoo.generators.folder import is_generator
 
 HALF = "float16"
 SHEETS = ".png"
@@ -29,7 +29,7 @@ def export(folder: Path, to: Path) -> Path:
     weights before the rounding.
     """
     card = folders.load_card_checked(folder)
-    if card.kind != KIND:
+    if not is_generator(card):
         raise UsageError(f"{card.full_name} is no generator. Only generators are exported.")
     check_folder(to)
     halved = {}

@@ -12,18 +12,18 @@ from itertools import product
 from torch import Tensor, nn
 from torch.nn import functional
 
-from brittle.zoo.generators.networks import Doubled
+from brittle.zoo.generators.networks import UpsampledConvolution
 
 TAPS = 3  # of one pixel in each direction
 
 
-class Woven(nn.Module):
-    """What a `Doubled` computes, as one convolution with four times its outputs."""
+class MergedConvolution(nn.Module):
+    """What an `UpsampledConvolution` computes, as one convolution with four times its outputs."""
 
     weight: Tensor
     bias: Tensor
 
-    def __init__(self, layer: Doubled) -> None:
+    def __init__(self, layer: UpsampledConvolution) -> None:
         super().__init__()
         self.size = layer.size
         own = layer.convolution.weight.detach()  # inputs × outputs × 5 × 5
@@ -44,11 +44,14 @@ class Woven(nn.Module):
 
 
 def fast_decoder(generator: nn.Module) -> nn.Module:
-    """Return a network that decodes as a trained generator does; one without `Doubled` stays.
+    """Return a network that decodes as a trained generator does, with upsampling merged.
 
     Its convolutions are copies: it does not follow a generator that is trained further.
     """
     if not isinstance(generator, nn.Sequential):
         return generator
-    layers = [Woven(layer) if isinstance(layer, Doubled) else layer for layer in generator]
+    layers = [
+        MergedConvolution(layer) if isinstance(layer, UpsampledConvolution) else layer
+        for layer in generator
+    ]
     return nn.Sequential(*layers)

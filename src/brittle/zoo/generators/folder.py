@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from brittle.errors import UsageError, require, unknown
 from brittle.zoo import folder as folders
+from brittle.zoo.families import family_of
 from brittle.zoo.folder import Card
 from brittle.zoo.model_cache import trained_models
+from brittle.zoo.tokenizers.words import UNKNOWN
 
 if TYPE_CHECKING:
     from brittle.zoo.generators.pictures import PictureGenerator
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     ZooGenerator = PictureGenerator | SentenceGenerator
 
-KIND = "generator"
 SHIPPED = Path(__file__).parent / "shipped"
 
 
@@ -36,7 +37,7 @@ class KnownGenerator:
 
 def known_generators() -> list[KnownGenerator]:
     """List the generators that need no training: those in the cache, then those of brittle."""
-    cached = [KnownGenerator(m.card, m.path) for m in trained_models() if m.card.kind == KIND]
+    cached = [KnownGenerator(m.card, m.path) for m in trained_models() if is_generator(m.card)]
     paths = sorted(path.parent for path in SHIPPED.glob(f"*/{folders.CARD_FILE}"))
     return [*cached, *(KnownGenerator(folders.load_card(path), path, True) for path in paths)]
 
@@ -63,19 +64,16 @@ def find_generator(name: str, command: str) -> Path:
 def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
     """Load a generator from its folder, in evaluation mode."""
     card = folders.load_card_checked(folder)
-    if card.kind != KIND:
+    family = family_of(card)
+    if family.open is None or not is_generator(card):
         raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; no generator.")
-    require("torch", "torch", f"The generator {card.name!r}")
+    for module, extra in family.opens_with:
+        require(module, extra, f"The generator {card.name!r}")
     with folders.fitting_weights(folder, f"the generator {card.name!r}"):
-        return _restore(folder, card, device)
+        generator: ZooGenerator = family.open(folder, card, device, UNKNOWN)
+    return generator
 
 
-def _restore(folder: Path, card: Card, device: str) -> ZooGenerator:
-    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
-    if card.parts["item_kind"] == "text":
-        from brittle.zoo.generators.texts import restore_sentence_generator
-
-        return restore_sentence_generator(folder, card, tensors, device)
-    from brittle.zoo.generators.pictures import restore_picture_generator
-
-    return restore_picture_generator(card, tensors, device)
+def is_generator(card: Card) -> bool:
+    """Tell whether a trained model encodes and decodes items."""
+    return family_of(card).answers == "points"

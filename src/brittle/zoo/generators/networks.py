@@ -42,7 +42,7 @@ class Critic(nn.Module):
         return cast(Tensor, self.head(self.features(pictures))).squeeze(1)
 
 
-class Doubled(nn.Module):
+class UpsampledConvolution(nn.Module):
     """A transposed convolution that doubles both sides; what is beyond `size` is cut off."""
 
     def __init__(self, inputs: int, outputs: int, size: tuple[int, int]) -> None:
@@ -143,10 +143,15 @@ def _convolutional(settings: PictureGeneratorSettings, shape: Sequence[int]) -> 
     c, z = settings.channels, settings.latent
     flat = 4 * c * rows * columns
     generator = nn.Sequential(
-        *(nn.Linear(z, flat), nn.ReLU(), nn.Unflatten(1, (4 * c, rows, columns))),
-        *(Doubled(4 * c, 2 * c, larger[0]), nn.ReLU()),
-        *(Doubled(2 * c, c, larger[1]), nn.ReLU()),
-        *(Doubled(c, channels, larger[2]), nn.Sigmoid()),
+        nn.Linear(z, flat),
+        nn.ReLU(),
+        nn.Unflatten(1, (4 * c, rows, columns)),
+        UpsampledConvolution(4 * c, 2 * c, larger[0]),
+        nn.ReLU(),
+        UpsampledConvolution(2 * c, c, larger[1]),
+        nn.ReLU(),
+        UpsampledConvolution(c, channels, larger[2]),
+        nn.Sigmoid(),
     )
 
     def features() -> nn.Sequential:
@@ -174,9 +179,13 @@ def _residual(settings: PictureGeneratorSettings, shape: Sequence[int]) -> Wgan:
     flat = 8 * c * rows * columns
     up = (8 * c, 8 * c, 4 * c, 2 * c, c)
     generator = nn.Sequential(
-        *(nn.Linear(z, flat), nn.Unflatten(1, (8 * c, rows, columns))),
+        nn.Linear(z, flat),
+        nn.Unflatten(1, (8 * c, rows, columns)),
         *(ResidualBlock(inputs, outputs, True) for inputs, outputs in pairwise(up)),
-        *(nn.GroupNorm(1, c), nn.ReLU(), nn.Conv2d(c, channels, 3, padding=1), nn.Sigmoid()),
+        nn.GroupNorm(1, c),
+        nn.ReLU(),
+        nn.Conv2d(c, channels, 3, padding=1),
+        nn.Sigmoid(),
     )
 
     def features() -> nn.Sequential:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from brittle.latent import LatentPoint, encoded_points
 from brittle.picture import Picture, Shape, stack
 from brittle.ranking.pixels import as_tensor
 from brittle.ranking.whole_rows import whole_rows
+from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, portable_device, torch_device
+from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.fast import fast_decoder
 from brittle.zoo.generators.networks import Wgan, build
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
-from brittle.zoo.names import changes
-from brittle.zoo.names.settings import PictureGeneratorSettings
 from brittle.zoo.restoring import restore_weights
 from brittle.zoo.threads import ThreadUse
 
@@ -154,11 +155,17 @@ class PictureGenerator:
         return result
 
 
+def open_picture_generator(folder: Path, card: Card, device: str, hole_id: int) -> PictureGenerator:
+    """Load a generator as its card says; its weights may be of half precision."""
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    return restore_picture_generator(card, tensors, device)
+
+
 def restore_picture_generator(
     card: Card, tensors: Mapping[str, NDArray[Any]], device: str, refine: int = 0
 ) -> PictureGenerator:
     """Build the networks of a card with these weights, which may be of half precision."""
-    settings = changes.with_changes(card.name, PictureGeneratorSettings(), card.settings)
+    settings = restore_settings(card)
 
     def without_critic() -> Wgan:
         networks = build(card.name, settings, card.parts["shape"])

@@ -17,11 +17,11 @@ from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, portable_device, torch_device
+from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
-from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.restoring import check_row_length, restore_weights
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
@@ -58,8 +58,8 @@ class SentenceGenerator:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """Travel by content: a worker has weights and words, and no folder of the driver's."""
         tensors = {name: tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
-        about = (self.tokenizer.words, portable_device(self.device), self.refine)
-        return build_sentence_generator, (self.card, tensors, *about)
+        words, device = self.tokenizer.words, portable_device(self.device)
+        return build_sentence_generator, (self.card, tensors, words, device, self.refine)
 
     def unfit(self, item: Text) -> str | None:
         """Say why a text cannot be encoded: too long, no words, or none that is known."""
@@ -139,11 +139,12 @@ def _whole(rows: Tensor) -> Tensor:
     return whole_rows(rows) if len(rows) % ROWS else rows
 
 
-def restore_sentence_generator(
-    folder: Path, card: Card, tensors: Mapping[str, NDArray[Any]], device: str
+def open_sentence_generator(
+    folder: Path, card: Card, device: str, hole_id: int
 ) -> SentenceGenerator:
-    """Build a generator as its card says, with the weights and the vocabulary of its folder."""
+    """Load a generator as its card says, with the weights and the vocabulary of its folder."""
     words = folders.load_words(folder / folders.VOCABULARY_FILE)
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     return build_sentence_generator(card, tensors, words, device)
 
 
@@ -155,14 +156,10 @@ def build_sentence_generator(
     refine: int = 0,
 ) -> SentenceGenerator:
     """Build a generator as its card says, with these weights and words."""
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in card.settings.items()
-    }
-    settings = SentenceGeneratorSettings(**values)
+    settings = restore_settings(card)
     style = SentenceStyle(bool(card.parts["capital"]), str(card.parts["closing"]))
-    tokenizer = SentenceTokenizer(words, settings.reads, style)
-    check_row_length("reads", settings.reads)
+    tokenizer = SentenceTokenizer(words, settings.max_length, style)
+    check_row_length("max_length", settings.max_length)
 
     def without_critic() -> ARAE:
         model = ARAE(settings, len(tokenizer))

@@ -43,9 +43,13 @@ class CharacterCNN(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(characters, settings.character_embedding, padding_idx=0)
         self.window = settings.character_window
-        self.width = settings.kernels
-        self.convolution = nn.Linear(self.window * settings.character_embedding, settings.kernels)
-        self.highways = nn.ModuleList(Highway(settings.kernels) for _ in range(settings.highways))
+        self.width = settings.char_filters
+        self.convolution = nn.Linear(
+            self.window * settings.character_embedding, settings.char_filters
+        )
+        self.highways = nn.ModuleList(
+            Highway(settings.char_filters) for _ in range(settings.highways)
+        )
         with torch.no_grad():
             self.embedding.weight.mul_(settings.character_scale)
             self.convolution.bias.sub_(MEAN_MAXIMUM * settings.character_scale)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear, whole_columns
 from brittle.zoo.names.settings import NetworkSettings
 
 
@@ -145,8 +146,8 @@ class TransformerEncoder(nn.Module):
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = settings.hidden
-        self.enter = nn.Linear(size, settings.hidden)
-        self.places = nn.Embedding(settings.reads, settings.hidden)
+        self.enter = WholeLinear(size, settings.hidden)
+        self.places = nn.Embedding(settings.max_length, settings.hidden)
         nn.init.normal_(self.places.weight, std=0.02)
         self.layers = nn.ModuleList(_TransformerLayer(settings) for _ in range(layers))
 
@@ -172,9 +173,9 @@ class _TransformerLayer(nn.Module):
         width = settings.hidden
         self.heads = settings.heads
         self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.seen = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
-        self.widen, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.seen = WholeLinear(width, 3 * width)
+        self.out = WholeLinear(width, width)
+        self.widen, self.narrow = WholeLinear(width, 4 * width), WholeLinear(4 * width, width)
         self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, x: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
@@ -183,9 +184,10 @@ class _TransformerLayer(nn.Module):
         q, k, v = (
             part.view(shape).transpose(1, 2) for part in self.seen(self.first(x)).chunk(3, 2)
         )
+        q, k, v = map(whole_columns, (q, k, v))
         score = q @ k.transpose(2, 3) / (width // self.heads) ** 0.5
         weight = score.masked_fill(padding[:, None, None, :], -torch.inf).softmax(dim=3)
-        attended = (weight @ v).transpose(1, 2).reshape(texts, words, width)
+        attended = (weight @ v)[..., : shape[3]].transpose(1, 2).reshape(texts, words, width)
         x = x + self.dropout(self.out(attended))
         hidden = nn.functional.gelu(self.widen(self.second(x)))
         return x + self.dropout(self.narrow(hidden)), weight

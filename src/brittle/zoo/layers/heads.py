@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear, whole_columns
+
 Pooled = tuple[Tensor, Tensor | None]
 
 
@@ -64,20 +66,21 @@ class Mean(nn.Module):
         return (states * inside).sum(dim=1) / length[:, None], None
 
 
-class Attention(nn.Module):
+class AttentionPooling(nn.Module):
     """A mean with learnt weights of the words (Yang et al., 2016)."""
 
     ignores_padding = False
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.project = nn.Linear(width, width)
-        self.ask = nn.Linear(width, 1, bias=False)
+        self.project = WholeLinear(width, width)
+        self.ask = WholeLinear(width, 1, bias=False)
 
     def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
         score = self.ask(torch.tanh(self.project(states))).squeeze(2)
         weight = score.masked_fill(~_inside(states, length), -torch.inf).softmax(dim=1)
-        return (weight[:, None, :] @ states).squeeze(1), weight
+        pooled = (weight[:, None, :] @ whole_columns(states)).squeeze(1)
+        return pooled[:, : states.shape[2]], weight
 
 
 class Joined(nn.Module):
@@ -88,7 +91,7 @@ class Joined(nn.Module):
         self.is_plain = pair == "pair-plain"
         joined = (2 if self.is_plain else 4) * width
         self.width = layer or joined
-        self.layer = nn.Linear(joined, layer) if layer else None
+        self.layer = WholeLinear(joined, layer) if layer else None
 
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
         parts = [u, v] if self.is_plain else [u, v, (u - v).abs(), u * v]
@@ -104,5 +107,5 @@ HEADS: Mapping[str, Callable[[int], Any]] = {
     "last": Last,
     "max": Maximum,
     "mean": Mean,
-    "attention": Attention,
+    "attention": AttentionPooling,
 }

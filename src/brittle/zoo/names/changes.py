@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 
 from brittle.errors import unknown
 from brittle.values import PARSERS, format_value, parse_values, split_settings, wrong_value
+from brittle.zoo.names.limits import check_value
 
 S = TypeVar("S")
+V = TypeVar("V")
 
-OPTIMIZERS = ("adam", "sgd")
-# All other whole numbers are 1 or more.
-ZERO_ALLOWED = ("frozen", "generator_steps", "highways", "joined", "layers", "sampled", "width")
-SHARE_SETTINGS = (
-    *("dropout", "forget", "label_smoothing", "warmup", "first_beta", "second_beta"),
-    "to_encoder",
-)
-POSITIVE_SHARES = ("data_share",)
-POSITIVE_SETTINGS = (
-    *("rate", "inverter_rate", "generator_rate", "critic_rate", "clamp", "smoothing", "penalty"),
-    "character_scale",
-)
+FORMER_NAMES: Mapping[str, str] = {
+    "max_length": "reads",
+    "word_dropout": "forget",
+    "max_word_length": "spelling",
+    "char_filters": "kernels",
+    "learning_rate": "rate",
+    "weight_decay": "decay",
+    "batch_size": "batch",
+    "max_grad_norm": "clip",
+    "subwords": "pieces",
+    "batch_subwords": "batch_pieces",
+}
+"""What settings were called before they got the words of the field.
+
+Names and stored models may still have these. The keys of the cache and the fingerprints of models
+are made with them: every model is found where it was.
+"""
+PRESENT_NAMES: Mapping[str, str] = {former: name for name, former in FORMER_NAMES.items()}
+# The settings at the end of a full name: LSTM-W-Random-1@mr#0?rate=0.1,hidden=64
+_SETTINGS = re.compile(r"(?<=#)\d+\?.*")
+_SETTING = re.compile(r"(?<=[?,])\w+(?==)")
+
+
+def with_present_names(settings: Mapping[str, V]) -> dict[str, V]:
+    """Return settings by their names of today.
+
+    >>> with_present_names({"rate": 0.1, "hidden": 64})
+    {'learning_rate': 0.1, 'hidden': 64}
+    """
+    return {PRESENT_NAMES.get(name, name): value for name, value in settings.items()}
+
+
+def with_former_names(settings: Mapping[str, V]) -> dict[str, V]:
+    """Return settings by the names that keys and fingerprints are made with."""
+    return {FORMER_NAMES.get(name, name): value for name, value in settings.items()}
+
+
+def present_name(full_name: str) -> str:
+    """Return the full name of a model with the names that its settings have today.
+
+    >>> present_name("LSTM-W-Random-1@mr#0?rate=0.1,hidden=64")
+    'LSTM-W-Random-1@mr#0?learning_rate=0.1,hidden=64'
+    """
+    return _renamed(full_name, PRESENT_NAMES)
+
+
+def former_name(full_name: str) -> str:
+    """Return the full name of a model as it was before settings got the words of the field."""
+    return _renamed(full_name, FORMER_NAMES)
+
+
+def _renamed(full_name: str, names: Mapping[str, str]) -> str:
+    def rename(settings: re.Match[str]) -> str:
+        return _SETTING.sub(lambda found: names.get(found[0], found[0]), settings[0])
+
+    return _SETTINGS.sub(rename, full_name)
 
 
 def as_json(settings: Any) -> dict[str, Any]:
@@ -34,14 +81,14 @@ def with_changes(whose: str, settings: S, changes: Mapping[str, Any]) -> S:
     """Return settings with some of them changed; an unknown name or wrong value is an error."""
     kinds = _kinds(settings)
     checked: dict[str, Any] = {}
-    for name, value in changes.items():
+    for name, value in with_present_names(changes).items():
         if name not in kinds:
             raise unknown(f"setting of {whose}", name, kinds)
         if (kinds[name], type(value)) in ((float, int), (tuple, list)):
             value = kinds[name](value)  # 1 for 1.0, and the lists of JSON
         if type(value) is not kinds[name]:
             raise wrong_value(whose, name, value, PARSERS[kinds[name]][1])
-        _check(whose, name, value)
+        check_value(whose, settings, name, value)
         checked[name] = value
     return replace(settings, **checked)  # type: ignore[type-var]
 
@@ -56,7 +103,8 @@ def parse_settings(whose: str, settings: Any, texts: Iterable[str]) -> dict[str,
     kinds = _kinds(settings)
     first = next(iter(kinds))
     example = f"{first}={getattr(settings, first)}"
-    return parse_values(whose, kinds, split_settings(whose, texts, example))
+    texts_by_name = with_present_names(split_settings(whose, texts, example))
+    return parse_values(whose, kinds, texts_by_name)
 
 
 def format_settings(changes: Mapping[str, Any]) -> str:
@@ -76,21 +124,3 @@ def changed_settings(settings: Any, other: Any) -> dict[str, Any]:
 
 def _kinds(settings: Any) -> dict[str, type]:
     return {field.name: type(getattr(settings, field.name)) for field in fields(settings)}
-
-
-def _check(whose: str, name: str, value: Any) -> None:
-    if name == "optimizer" and value not in OPTIMIZERS:
-        raise unknown(f"optimizer of {whose}", value, OPTIMIZERS)
-    if isinstance(value, tuple) and not (value and all(type(v) is int and v > 0 for v in value)):
-        raise wrong_value(whose, name, value, "whole numbers of 1 or more")
-    if type(value) is int and value < (name not in ZERO_ALLOWED):
-        raise wrong_value(whose, name, value, "0 or more" if name in ZERO_ALLOWED else "1 or more")
-    if isinstance(value, float):
-        if name in SHARE_SETTINGS and not 0 <= value < 1:
-            raise wrong_value(whose, name, value, "a share from 0 to below 1")
-        if name in POSITIVE_SHARES and not 0 < value <= 1:
-            raise wrong_value(whose, name, value, "a share above 0, up to 1")
-        if name in POSITIVE_SETTINGS and not 0 < value < float("inf"):
-            raise wrong_value(whose, name, value, "a number above 0")
-        if not 0 <= value < float("inf"):
-            raise wrong_value(whose, name, value, "a number of 0 or more")

@@ -11,37 +11,21 @@ Any encoder that transformers can load is a model as well: `hf:NAME`, or a folde
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
+from brittle.zoo import families
+from brittle.zoo.families import Family
 from brittle.zoo.names import changes
-from brittle.zoo.names.settings import (
-    DEFAULT,
-    PAPER,
-    TINY,
-    FineTuningSettings,
-    ModelSettings,
-    NetworkSettings,
-    SentenceGeneratorSettings,
-    TranslatorSettings,
-)
+from brittle.zoo.names.settings import ModelSettings
+from brittle.zoo.names.sizes import sized_settings
 
 as_json = changes.as_json
-ModelKind = Literal[
-    "linear",
-    "network",
-    "tree",
-    "transformer",
-    "picture",
-    "language model",
-    "translator",
-    "generator",
-]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -83,52 +67,71 @@ DEFAULT_HEAD = {
     "Transformer": "mean",
 }
 TREE = "TreeLSTM"
-SENTENCE_ENCODERS = ("cnn", "lstm")
-SENTENCE_CRITICS = ("penalty", "clamp")
-SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
-GLOVE_SIZE = 50
 
 
 @dataclass(frozen=True)
 class Design:
-    """One model of the grid: its name, its kind, and its parts.
+    """One model of the grid: its name, its family, and its parts.
 
     `encoder` is the folder or hub name of a pretrained encoder that is not in the grid.
     """
 
     name: str
-    kind: ModelKind
+    family: Family
     about: str
     parts: Mapping[str, Any] = field(default_factory=dict)
     encoder: str = ""
 
     @property
-    def item_kind(self) -> str:
-        """Return the kind of the items that the model reads: text or picture."""
-        return "picture" if self.kind == "picture" else str(self.parts.get("item_kind", "text"))
+    def kind(self) -> str:
+        """Return the kind of the model, as it stands on cards."""
+        return self.family.kind
+
+    @property
+    def has_own_name(self) -> bool:
+        """Tell whether the name is not made of the parts alone."""
+        return not self.family.has_parts or self.name in NAMED
 
 
 @cache
 def designs() -> tuple[Design, ...]:
     """List every model that can be trained."""
     return (
-        Design("naive-bayes", "linear", "multinomial naive Bayes on words, without class prior"),
-        Design("linear-svm", "linear", "linear SVM on words, hinge loss by SGD, Platt-calibrated"),
+        Design(
+            "naive-bayes",
+            families.NAIVE_BAYES,
+            "multinomial naive Bayes on words, without class prior",
+        ),
+        Design(
+            "linear-svm",
+            families.LINEAR_SVM,
+            "linear SVM on words, hinge loss by SGD, Platt-calibrated",
+        ),
         *(
-            Design(name, "network", f"{about}; {_describe(parts)}", parts)
+            Design(name, families.NETWORK, f"{about}; {_describe(parts)}", parts)
             for name, (about, parts) in NAMED.items()
         ),
-        *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
-        Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
+        *(Design(name, families.TRANSFORMER, about) for name, about in ENCODER_MODELS.items()),
+        Design(
+            "biLM", families.LANGUAGE_MODEL, "a language model of both directions; ELMo reads it"
+        ),
         *(
-            Design(f"seq2seq-{encoder}", "translator", about, {"encoder": encoder})
+            Design(f"seq2seq-{encoder}", families.TRANSLATOR, about, {"encoder": encoder})
             for encoder, about in TRANSLATORS.items()
         ),
-        *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
-            Design(name, "generator", f"{about}; a generator of {kind}s", {"item_kind": kind})
-            for name, (kind, about) in GENERATORS.items()
+            Design(name, family, f"{about}; pictures")
+            for name, (family, about) in PICTURE_MODELS.items()
+        ),
+        *(
+            Design(
+                name,
+                family,
+                f"{about}; a generator of {family.item_kind}s",
+                {"item_kind": family.item_kind},
+            )
+            for name, (family, about) in GENERATORS.items()
         ),
         *(_tree(embedding, pair) for embedding, pair in product(("Random", "GloVe"), PAIRS)),
         *(
@@ -156,13 +159,13 @@ def _network(
     heads = [] if head == DEFAULT_HEAD[encoder] else [head]
     name = "-".join([encoder, inputs, embedding, *numbers, *heads, *([pair] if pair else [])])
     parts = _parts(encoder, inputs, embedding, layers, head) | ({"pair": pair} if pair else {})
-    return Design(name, "network", _describe(parts), parts)
+    return Design(name, families.NETWORK, _describe(parts), parts)
 
 
 def _tree(embedding: str, pair: str) -> Design:
     parts = _parts(TREE, "W", embedding, 1, "root") | {"pair": pair}
     about = f"a Child-Sum TreeLSTM on dependency parses; words, {EMBEDDINGS[embedding]}"
-    return Design(f"{TREE}-W-{embedding}-{pair}", "tree", f"{about}; {PAIRS[pair]}", parts)
+    return Design(f"{TREE}-W-{embedding}-{pair}", families.TREE, f"{about}; {PAIRS[pair]}", parts)
 
 
 def _parts(
@@ -205,21 +208,28 @@ TRANSLATORS = {
 
 
 PICTURE_MODELS = {
-    "LeNet": "two convolutions, LeCun et al. (1998)",
-    "MLP": "one hidden layer",
-    "forest": "a random forest, by scikit-learn",
+    "LeNet": (families.PICTURE_NETWORK, "two convolutions, LeCun et al. (1998)"),
+    "MLP": (families.PICTURE_NETWORK, "one hidden layer"),
+    "forest": (families.FOREST, "a random forest, by scikit-learn"),
 }
+"""Classifiers of pictures: their family, and what they are."""
 
 
 GENERATORS = {
-    "WGAN": ("picture", "three convolutions each way and an inverter, Zhao et al. (2018)"),
+    "WGAN": (
+        families.PICTURE_GENERATOR,
+        "three convolutions each way and an inverter, Zhao et al. (2018)",
+    ),
     "WGAN-residual": (
-        "picture",
+        families.PICTURE_GENERATOR,
         "four residual blocks each way and an inverter, Zhao et al. (2018)",
     ),
-    "ARAE": ("text", "an autoencoder of short sentences, a GAN of its codes and an inverter"),
+    "ARAE": (
+        families.SENTENCE_GENERATOR,
+        "an autoencoder of short sentences, a GAN of its codes and an inverter",
+    ),
 }
-"""Models that encode and decode items: the kind of the items, and what the model is."""
+"""Models that encode and decode items: their family, and what they are."""
 
 
 @cache
@@ -253,7 +263,7 @@ def design(name: str) -> Design:
 
 
 def _encoder(name: str, source: str) -> Design:
-    return Design(name, "transformer", f"the encoder {name}, tuned", encoder=source)
+    return Design(name, families.TRANSFORMER, f"the encoder {name}, tuned", encoder=source)
 
 
 def settings(design: Design, size: str = "default", **changed: Any) -> ModelSettings:
@@ -262,79 +272,23 @@ def settings(design: Design, size: str = "default", **changed: Any) -> ModelSett
     `tiny` trains in a moment and is not accurate. `paper` is the size in the model's paper, as far
     as the paper states it.
     """
-    result = changes.with_changes(design.name, _default_settings(design, size), changed)
-    if isinstance(result, NetworkSettings):
-        if design.parts["embedding"] == "GloVe" and result.embedding != GLOVE_SIZE:
-            raise UsageError(
-                f"{design.name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
-                f"embedding is {result.embedding}. Leave it as it is, or take word2vec or Random."
-            )
-        if design.parts["encoder"] == "Transformer" and result.hidden % result.heads:
-            raise UsageError(
-                f"{design.name} divides its hidden size among its heads, but {result.hidden} is no "
-                f"multiple of {result.heads}. Change the setting hidden, or heads."
-            )
-    if isinstance(result, TranslatorSettings):
-        _check_translator(design, result)
-    if isinstance(result, SentenceGeneratorSettings):
-        if result.encoder not in SENTENCE_ENCODERS:
-            raise unknown(f"encoder of {design.name}", result.encoder, SENTENCE_ENCODERS)
-        if result.critic not in SENTENCE_CRITICS:
-            raise unknown(f"critic of {design.name}", result.critic, SENTENCE_CRITICS)
+    result = changes.with_changes(design.name, _sized(design, size), changed)
+    design.family.check(design.name, design.parts, result)
     return result
-
-
-def _check_translator(design: Design, settings: TranslatorSettings) -> None:
-    if settings.layers < 1:
-        raise UsageError(
-            f"{design.name} needs a layer, but the setting layers is 0. Set 1 or more."
-        )
-    parts = {"LSTM": ("both directions", 2), "Transformer": ("its heads", settings.heads)}
-    what, count = parts[str(design.parts["encoder"])]
-    if settings.hidden % count:
-        raise UsageError(
-            f"{design.name} divides its hidden size among {what}, but {settings.hidden} is no "
-            f"multiple of {count}. Change the setting hidden."
-        )
 
 
 def parse_settings(
     design: Design, size: str = "default", texts: Iterable[str] = ()
 ) -> ModelSettings:
     """Return the settings of a model, with some of them changed by texts such as `hidden=64`."""
-    changed = changes.parse_settings(design.name, _default_settings(design, size), texts)
+    changed = changes.parse_settings(design.name, _sized(design, size), texts)
     return settings(design, size, **changed)
 
 
 def changed_settings(design: Design, size: str, settings: ModelSettings) -> dict[str, Any]:
     """Return the settings that differ from those of the model at this size, as plain values."""
-    return changes.changed_settings(settings, _default_settings(design, size))
+    return changes.changed_settings(settings, _sized(design, size))
 
 
-def _default_settings(design: Design, size: str) -> ModelSettings:
-    if size not in SIZES:
-        raise unknown("size", size, SIZES)
-    if design.encoder:
-        default: ModelSettings = FineTuningSettings(encoder=design.encoder)
-    else:
-        encoder = str(design.parts.get("encoder"))
-        pair = [f"{encoder}-pair"] if "pair" in design.parts else []
-        names = (design.name, f"{encoder}-{design.parts.get('layers')}", *pair, encoder)
-        default = next(DEFAULT[name] for name in names if name in DEFAULT)
-    is_glove = design.parts.get("embedding") == "GloVe"
-    if isinstance(default, NetworkSettings) and is_glove:
-        default = replace(default, embedding=GLOVE_SIZE)
-    if isinstance(default, NetworkSettings) and design.parts.get("embedding") == "ELMo":
-        # Frozen vectors: with a dropout of 0.6, the loss on MR is still 0.61 after six epochs, with
-        # 0.2 it is 0.41 (one seed, a biLM of 300,000 words).
-        default = replace(default, dropout=0.2, rate=min(default.rate, 2e-3))
-    if size == "paper":
-        return PAPER.get(design.name, default)
-    if size == "tiny":
-        glove = {"embedding": GLOVE_SIZE} if is_glove else {}
-        default = replace(default, **{**TINY[type(default)], **glove})
-        if isinstance(default, FineTuningSettings):
-            if not default.pretrained:
-                return replace(default, width=32)
-            return replace(default, frozen=(default.layers or 6) - 1)
-    return default
+def _sized(design: Design, size: str) -> ModelSettings:
+    return sized_settings(design.name, design.parts, design.encoder, size)

@@ -16,11 +16,11 @@ from typing import Any
 from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.values import split_settings, wrong_value
+from brittle.zoo.families import Family, family_of
 from brittle.zoo.folder import full_name
 from brittle.zoo.model_cache import trained_models
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.seq2seq import KIND
 
 SIZE_SETTING, BEAM_SETTING = "size", "beam"
 FORM = re.compile(
@@ -97,9 +97,9 @@ class ModelName:
         return full_name(self.name, self.data, self.seed, self.size, self.changed)
 
     @property
-    def kind(self) -> str:
-        """Return the kind of the model, as its design says."""
-        return _design(split_name(self.source).model).kind
+    def family(self) -> Family:
+        """Return the family of the model, as its design says."""
+        return _design(split_name(self.source).model).family
 
     @property
     def command(self) -> str:
@@ -123,7 +123,7 @@ def parse(spec: str, size: str = "default") -> ModelName:
     if not parts.data:
         raise wrong_name(spec)
     design = _design(parts.model)
-    apart = (SIZE_SETTING, *([BEAM_SETTING] if design.kind == KIND else []))
+    apart = (SIZE_SETTING, *design.family.decoding)
     named = dict(part.partition("=")[::2] for part in parts.settings if _name(part) in apart)
     size = named.get(SIZE_SETTING, size)
     others = [part for part in parts.settings if _name(part) not in apart]
@@ -131,8 +131,8 @@ def parse(spec: str, size: str = "default") -> ModelName:
     method = f"+{parts.method}" if parts.method else ""
     source = f"{parts.model}{method}"
     beam = parse_beam(named.get(BEAM_SETTING, "1"))
-    model = (f"{design.name}{method}", parts.data, parts.seed)
-    return ModelName(*model, size, changed, source, beam)
+    name = f"{design.name}{method}"
+    return ModelName(name, parts.data, parts.seed, size, changed, source, beam)
 
 
 def parse_beam(text: str) -> int:
@@ -169,8 +169,9 @@ def _design(name: str) -> Design:
     """Find a model of the grid, or a fine-tuned encoder that is listed by its folder's name."""
     if not _is_in_grid(name):
         for model in trained_models():
-            if model.card.kind == "transformer" and split_name(model.name).model == name:
-                return Design(name, "transformer", "", encoder=str(model.card.settings["encoder"]))
+            family = family_of(model.card)
+            if family.tunes_encoder and split_name(model.name).model == name:
+                return Design(name, family, "", encoder=str(model.card.settings["encoder"]))
     return grid.design(name)
 
 

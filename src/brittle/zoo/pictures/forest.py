@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.picture import Shape, stack
+from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
 from brittle.zoo.pictures.keys import keys_of, pixels_of
 
 
@@ -68,6 +71,13 @@ class Forest:
 
     def close(self) -> None:
         pass
+
+
+def open_forest(folder: Path, card: Card, device: str, hole_id: int) -> Forest:
+    """Load a random forest."""
+    height, width, channels = card.parts["shape"]
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    return Forest.built((height, width, channels), len(card.labels), tensors)
 
 
 def forest_tensors(trees: Sequence[Any]) -> dict[str, NDArray[Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,11 +14,11 @@ from torch import nn
 from brittle.picture import PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.zoo.device import torch_device
-from brittle.zoo.names import changes
-from brittle.zoo.names.settings import PictureNetworkSettings
+from brittle.zoo.families import restore_settings
+from brittle.zoo.folder import Card
 from brittle.zoo.pictures.keys import keys_of, pixels_of
 from brittle.zoo.pictures.networks import build, forward
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.restoring import load_network
 
 
 class PixelNetwork:
@@ -53,16 +54,10 @@ class PixelNetwork:
         self.network = nn.Identity()
 
 
-def restore_pixel_network(
-    name: str,
-    settings: Mapping[str, Any],
-    shape: Shape,
-    labels: int,
-    tensors: Mapping[str, NDArray[Any]],
-    device: str,
-) -> PixelNetwork:
-    """Build a network of these settings with these weights."""
-    known = changes.with_changes(name, PictureNetworkSettings(), settings)
-    network = restore_weights(lambda: build(name, known, shape, labels), tensors)
+def open_pixel_network(folder: Path, card: Card, device: str, hole_id: int) -> PixelNetwork:
+    """Load a network as its card says."""
+    height, width, channels = card.parts["shape"]
+    shape, settings = (height, width, channels), restore_settings(card)
+    network = load_network(folder, lambda: build(card.name, settings, shape, len(card.labels)))
     where = torch_device(device)
-    return PixelNetwork(network.to(where).eval(), shape, name, where)
+    return PixelNetwork(network.to(where).eval(), shape, card.name, where)

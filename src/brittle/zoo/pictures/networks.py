@@ -33,10 +33,18 @@ def build(
     # LeNet-5 (LeCun et al., 1998), with ReLU and the maximum in place of tanh and the mean.
     left = ((height // 2 - 4) // 2) * ((width // 2 - 4) // 2)
     return nn.Sequential(
-        *(nn.Conv2d(channels, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
-        *(nn.Linear(16 * left, 120), nn.ReLU()),
-        *(nn.Linear(120, settings.hidden), nn.ReLU(), nn.Dropout(settings.dropout)),
+        nn.Conv2d(channels, 6, 5, padding=2),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(16 * left, 120),
+        nn.ReLU(),
+        nn.Linear(120, settings.hidden),
+        nn.ReLU(),
+        nn.Dropout(settings.dropout),
         nn.Linear(settings.hidden, classes),
     )
 

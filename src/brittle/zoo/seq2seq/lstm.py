@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from brittle.ranking.whole_rows import ROWS
 from brittle.zoo.names.settings import TranslatorSettings
-from brittle.zoo.seq2seq.network import DecoderState, PieceEmbedding, Source
+from brittle.zoo.seq2seq.network import DecoderState, EncodedSource, PieceEmbedding
 
 
 class LstmTranslator(nn.Module):
@@ -39,13 +39,13 @@ class LstmTranslator(nn.Module):
         for layer in (*self.encoder, *self.decoder):
             _begin_remembering(layer)
 
-    def encode(self, ids: Tensor, padding: Tensor | None = None) -> Source:
+    def encode(self, ids: Tensor, padding: Tensor | None = None) -> EncodedSource:
         states = [self.embedding(ids)]
         for layer in self.encoder:
             states.append(_run_layer(layer, self.drop(states[-1]), padding))
-        return Source(tuple(states), padding)
+        return EncodedSource(tuple(states), padding)
 
-    def decode(self, source: Source, written: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def decode(self, source: EncodedSource, written: Tensor) -> tuple[Tensor, list[Tensor]]:
         hidden, cell = self._first(source)
         first, *others = self.decoder
         x, _ = first(self.drop(self.embedding(written)), (hidden[:1], cell[:1]))
@@ -56,7 +56,7 @@ class LstmTranslator(nn.Module):
             )
         return self._vectors(x, context), [weight[:, None]]
 
-    def begin(self, source: Source) -> DecoderState:
+    def begin(self, source: EncodedSource) -> DecoderState:
         if source.padding is not None:
             raise ValueError("Texts are decoded without padding: sort them by length.")
         hidden, cell = self._first(source)
@@ -79,7 +79,7 @@ class LstmTranslator(nn.Module):
         assert context is not None
         return self._vectors(x, context), DecoderState((*hidden, *cell), state.shared)
 
-    def _first(self, source: Source) -> tuple[Tensor, Tensor]:
+    def _first(self, source: EncodedSource) -> tuple[Tensor, Tensor]:
         """Compute hidden and cell states before the first piece: layers × rows × width."""
         state = source.state
         if source.padding is None:

@@ -16,12 +16,12 @@ from brittle.ranking.whole_rows import WholeRows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
+from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.names.settings import TranslatorSettings
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.restoring import load_network, save_network
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
-from brittle.zoo.seq2seq.network import Source, build_network
+from brittle.zoo.seq2seq.network import EncodedSource, build_network
 from brittle.zoo.seq2seq.pieces import BEGIN, UNKNOWN, Encoded, Pieces
 from brittle.zoo.threads import ThreadUse
 
@@ -102,7 +102,7 @@ class TranslationModel:
             self.threads.close()
 
     def _by_text(
-        self, encoded: Sequence[Encoded], compute: Callable[[Source], Tensor]
+        self, encoded: Sequence[Encoded], compute: Callable[[EncodedSource], Tensor]
     ) -> list[Array]:
         values: list[Any] = [None] * len(encoded)
         for rows, ids in self._passes(encoded, MAX_PIECES_PER_PASS):
@@ -127,10 +127,8 @@ class TranslationModel:
 
 def write_model(folder: Path, network: Any, pieces: Pieces, vocabulary: Sequence[str]) -> None:
     """Write the weights, the pieces and the words of the source to a folder."""
-    tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+    save_network(folder, network, vocabulary)
     pieces.save(folder / piece_files.FILE)
-    folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary)
 
 
 def open_translator(
@@ -142,21 +140,29 @@ def open_translator(
     """
     card = folders.load_card_checked(folder)
     device = torch_device(device)
-    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     with folders.fitting_weights(folder, f"the model {card.name!r}"):
         pieces = Pieces.load(folder / piece_files.FILE, hole_id)
-        settings = TranslatorSettings(**card.settings)
-        network = restore_weights(
+        settings = restore_settings(card)
+        network = load_network(
+            folder,
             lambda: build_network(card.parts["encoder"], settings, len(pieces)),
-            tensors,
             settings.layers,
         )
     network = network.requires_grad_(False).eval().to(device)
     vocabulary = tuple(folders.load_words(folder / folders.VOCABULARY_FILE))
     parallel = min(cores(), MAX_PARALLEL_CALLS) if device == "cpu" else 1
     threads = ThreadUse(max(1, cores() // parallel)) if device == "cpu" else None
-    ways = (beam, device, parallel, threads)
-    return card, TranslationModel(network, pieces, settings.reads, vocabulary, *ways)
+    model = TranslationModel(
+        network,
+        pieces,
+        settings.max_length,
+        vocabulary,
+        beam=beam,
+        device=device,
+        parallel=parallel,
+        threads=threads,
+    )
+    return card, model
 
 
 def _stack(layers: Sequence[Tensor]) -> Array:

@@ -21,7 +21,7 @@ NEVER_WRITTEN = [PAD, UNKNOWN, BEGIN]
 
 
 @dataclass(frozen=True)
-class Source:
+class EncodedSource:
     """Encoded source texts: the states of every layer, and which positions are padding.
 
     `layers` are rows × positions × width each, the embedding first. `padding` is rows × positions,
@@ -65,11 +65,11 @@ class TranslationNetwork(Protocol):
 
     embedding: PieceEmbedding
 
-    def encode(self, ids: Tensor, padding: Tensor | None = None) -> Source:
+    def encode(self, ids: Tensor, padding: Tensor | None = None) -> EncodedSource:
         """Read source texts: rows × positions; PAD inside of a text is a zero vector."""
         ...
 
-    def decode(self, source: Source, written: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def decode(self, source: EncodedSource, written: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Compute what all positions of written pieces (rows × positions) say of the next piece.
 
         That are their vectors before the output layer, and the attention that they give to the
@@ -77,7 +77,7 @@ class TranslationNetwork(Protocol):
         """
         ...
 
-    def begin(self, source: Source) -> DecoderState:
+    def begin(self, source: EncodedSource) -> DecoderState:
         """Return the state before the first piece."""
         ...
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from brittle.zoo.names.settings import TranslatorSettings
-from brittle.zoo.seq2seq.network import DecoderState, PieceEmbedding, Source
+from brittle.zoo.seq2seq.network import DecoderState, EncodedSource, PieceEmbedding
 
 
 class TransformerTranslator(nn.Module):
@@ -28,7 +28,7 @@ class TransformerTranslator(nn.Module):
         self.decoder = nn.ModuleList(DecoderLayer(settings) for _ in layers)
         self.decoder_norm = nn.LayerNorm(settings.hidden)
 
-    def encode(self, ids: Tensor, padding: Tensor | None = None) -> Source:
+    def encode(self, ids: Tensor, padding: Tensor | None = None) -> EncodedSource:
         embedded = self.embedding(ids)
         x = self.drop(embedded + positions(ids.shape[1], embedded))
         mask = None if padding is None else padding[:, None, None]
@@ -38,9 +38,9 @@ class TransformerTranslator(nn.Module):
             states.append(x)
             weights.append(weight)
         states[-1] = self.encoder_norm(x)
-        return Source(tuple(states), padding, tuple(weights))
+        return EncodedSource(tuple(states), padding, tuple(weights))
 
-    def decode(self, source: Source, written: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def decode(self, source: EncodedSource, written: Tensor) -> tuple[Tensor, list[Tensor]]:
         count = written.shape[1]
         later = torch.ones(count, count, dtype=torch.bool, device=written.device).triu(1)
         mask = None if source.padding is None else source.padding[:, None, None]
@@ -52,7 +52,7 @@ class TransformerTranslator(nn.Module):
             weights.append(weight)
         return self.decoder_norm(x), weights
 
-    def begin(self, source: Source) -> DecoderState:
+    def begin(self, source: EncodedSource) -> DecoderState:
         if source.padding is not None:
             raise ValueError("Texts are decoded without padding: sort them by length.")
         own: list[Tensor] = []
@@ -79,7 +79,7 @@ class TransformerTranslator(nn.Module):
         return cast(list[DecoderLayer], list(self.decoder))
 
 
-class Attention(nn.Module):
+class MultiHeadAttention(nn.Module):
     """Attention of several heads; it returns its weights too."""
 
     def __init__(self, settings: TranslatorSettings) -> None:
@@ -128,7 +128,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, settings: TranslatorSettings) -> None:
         super().__init__()
-        self.own, self.feed = Attention(settings), FeedForward(settings)
+        self.own, self.feed = MultiHeadAttention(settings), FeedForward(settings)
         self.norms = nn.ModuleList(nn.LayerNorm(settings.hidden) for _ in range(2))
         self.drop = nn.Dropout(settings.dropout)
 
@@ -145,8 +145,8 @@ class DecoderLayer(nn.Module):
     def __init__(self, settings: TranslatorSettings) -> None:
         super().__init__()
         self.own, self.cross, self.feed = (
-            Attention(settings),
-            Attention(settings),
+            MultiHeadAttention(settings),
+            MultiHeadAttention(settings),
             FeedForward(settings),
         )
         self.norms = nn.ModuleList(nn.LayerNorm(settings.hidden) for _ in range(3))

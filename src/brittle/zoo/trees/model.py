@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 from brittle.errors import UsageError
 from brittle.ranking.whole_rows import WholeRows
 from brittle.text import HOLE, Text, Word, words_of
+from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.names.settings import NetworkSettings
-from brittle.zoo.restoring import restore_weights
+from brittle.zoo.families import restore_settings
+from brittle.zoo.folder import Card
+from brittle.zoo.restoring import load_network
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import WordTokenizer
-from brittle.zoo.trees.network import Forest, TreeClassifier, make_forest
+from brittle.zoo.trees.network import TreeBatch, TreeClassifier, make_forest
 from brittle.zoo.trees.parsing import open_parser
 
 PAIRS_PER_CALL = 128
@@ -76,7 +79,7 @@ def trees_of(keys: Sequence[bytes]) -> list[Tree]:
     return trees
 
 
-def forest_of(trees: Sequence[Tree], device: str) -> Forest:
+def forest_of(trees: Sequence[Tree], device: str) -> TreeBatch:
     """Build the forest of some trees."""
     return make_forest([words for words, _ in trees], [heads for _, heads in trees], device)
 
@@ -112,17 +115,11 @@ class TreeModel:
             self._threads.close()
 
 
-def restore_tree_model(
-    parts: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    labels: int,
-    vocabulary: WordTokenizer,
-    tensors: Mapping[str, NDArray[Any]],
-    device: str,
-) -> TreeModel:
-    """Build a TreeLSTM as its card says, with the weights of its file."""
-    built = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
-    network = restore_weights(
-        lambda: TreeClassifier(parts, built, len(vocabulary), labels), tensors
+def open_tree_model(folder: Path, card: Card, device: str, hole_id: int) -> TreeModel:
+    """Load a TreeLSTM as its card says."""
+    settings = restore_settings(card)
+    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE), hole_id)
+    network = load_network(
+        folder, lambda: TreeClassifier(card.parts, settings, len(vocabulary), len(card.labels))
     )
-    return TreeModel(network, TreeEncoder(vocabulary, built.reads), device)
+    return TreeModel(network, TreeEncoder(vocabulary, settings.max_length), device)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import WholeLinear
 from brittle.zoo.layers.heads import Joined
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
@@ -17,7 +18,7 @@ WORD_VECTOR_SCALE = 0.1
 
 
 @dataclass(frozen=True)
-class Forest:
+class TreeBatch:
     """The words of many trees in one row: their ids, their heads, and how far each is from leaves.
 
     `levels` are the words by height, leaves first; the head of a root is −1.
@@ -31,7 +32,7 @@ class Forest:
 
 def make_forest(
     words: Sequence[Sequence[int]], heads: Sequence[Sequence[int]], device: str
-) -> Forest:
+) -> TreeBatch:
     """Put trees side by side."""
     all_words: list[int] = []
     all_heads: list[int] = []
@@ -44,7 +45,7 @@ def make_forest(
     height = torch.tensor(heights)
     levels = tuple(torch.nonzero(height == n)[:, 0].to(device) for n in range(max(heights) + 1))
     head = torch.tensor(all_heads, device=device)
-    return Forest(
+    return TreeBatch(
         torch.tensor(all_words, device=device), head, levels, torch.nonzero(head < 0)[:, 0]
     )
 
@@ -75,7 +76,7 @@ class ChildSumTreeLSTM(nn.Module):
         with torch.no_grad():
             self.forget.bias.fill_(1.0)
 
-    def forward(self, vectors: Tensor, forest: Forest) -> Tensor:
+    def forward(self, vectors: Tensor, forest: TreeBatch) -> Tensor:
         """Compute the states of all words, from the leaves up (equations 2 to 8 of the paper)."""
         gates, forget = self.gates(vectors), self.forget(vectors)
         h = vectors.new_zeros(len(vectors), self.width)
@@ -108,15 +109,15 @@ class TreeClassifier(nn.Module):
             self.embedding.weight.mul_(WORD_VECTOR_SCALE)
         self.encoder = ChildSumTreeLSTM(settings.embedding, settings.hidden)
         self.joined = Joined(settings.hidden, parts["pair"], settings.joined)
-        self.head = nn.Linear(self.joined.width, labels)
+        self.head = WholeLinear(self.joined.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
-        self.forget = settings.forget
+        self.word_dropout = settings.word_dropout
 
-    def sentence_vectors(self, forest: Forest) -> Tensor:
+    def sentence_vectors(self, forest: TreeBatch) -> Tensor:
         """Compute the state of every root."""
         words = forest.words
-        if self.training and self.forget:
-            forgotten = torch.rand(words.shape, device=words.device) < self.forget
+        if self.training and self.word_dropout:
+            forgotten = torch.rand(words.shape, device=words.device) < self.word_dropout
             words = words.masked_fill(forgotten & (words != PAD), UNKNOWN)
         states: Tensor = self.encoder(self.dropout(self.embedding(words)), forest)
         return states[forest.roots]
@@ -126,7 +127,7 @@ class TreeClassifier(nn.Module):
         logits: Tensor = self.head(self.dropout(self.joined(u, v)))
         return logits
 
-    def forward(self, forest: Forest) -> Tensor:
+    def forward(self, forest: TreeBatch) -> Tensor:
         """Compute the logits of pairs; the trees 2n and 2n + 1 are the sides of pair n."""
         vectors = self.sentence_vectors(forest)
         return self.pair_logits(vectors[::2], vectors[1::2])

@@ -1,0 +1,151 @@
+"""What a run may cost and what its texts must keep: values, which the command line fills too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from brittle.errors import UsageError, unknown
+from brittle.values import Flag
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
+"""What is measured: the texts that break cases, every improvement of every case, or nothing."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which of the examples are attacked, and what that may cost.
+
+    `limit` takes the first examples of a permutation that the seed draws; `only` takes the examples
+    of one class before that. `budget` counts the queries of a case, `max_sent` what the whole run
+    sends to the target.
+    """
+
+    limit: Annotated[
+        int | None, Flag("the first N examples of a random order", metavar="N", is_positive=True)
+    ] = None
+    only: Annotated[
+        str | None,
+        Flag("attack only the examples of this class (default: all)", metavar="LABEL"),
+    ] = None
+    budget: Annotated[
+        int | None, Flag("at most N queries for each case", metavar="N", is_positive=True)
+    ] = None
+    max_sent: Annotated[
+        int | None,
+        Flag(
+            "at most N texts sent in the whole run; few cases are then attacked at a time",
+            metavar="N",
+            is_positive=True,
+        ),
+    ] = None
+    batch: Annotated[
+        int | None, Flag("N texts in one call (default: automatic)", metavar="N", is_positive=True)
+    ] = None
+    watchdog: Annotated[
+        float | None,
+        Flag(
+            "after how long a call to a target in this process counts as hanging (default: 600)",
+            metavar="SECONDS",
+        ),
+    ] = 600.0
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and self.budget < 1:
+            raise UsageError(
+                f"Got a budget of {self.budget} queries a case; expected 1 or more, or None."
+            )
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What a text must keep of its original to count, and which texts that is measured of.
+
+    Texts that break a case are measured: every step with `measures="steps"`, none with "none". True
+    is "winners", False is "none".
+    """
+
+    meaning: Annotated[
+        float | None,
+        Flag(
+            "the least similarity of a text with its original, by MiniLM (0 to 1)",
+            name="keep_meaning",
+            metavar="X",
+        ),
+    ] = None
+    fluent: Annotated[
+        float | None,
+        Flag(
+            "the least fluency: 0.1 allows every changed word to make the text 10 times less "
+            "likely",
+            name="keep_fluent",
+            metavar="X",
+        ),
+    ] = None
+    measures: Annotated[
+        str | bool,
+        Flag("measure similarity and fluency of: winners (default), steps, none", choices=CHOICES),
+    ] = WINNERS
+
+    def __post_init__(self) -> None:
+        if self.measured not in CHOICES:
+            raise unknown("choice of measures", self.measured, CHOICES)
+
+    @property
+    def measured(self) -> str:
+        """Which texts are measured, one of `CHOICES`."""
+        if isinstance(self.measures, bool):
+            return WINNERS if self.measures else NOTHING
+        return self.measures
+
+
+FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
+    **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
+    **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
+    **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
+    "watchdog": ("limits", "watchdog"),
+    "keep_meaning": ("keep", "meaning"),
+    "keep_fluent": ("keep", "fluent"),
+    "measures": ("keep", "measures"),
+    "backend": ("workers", "backend"),
+    "address": ("workers", "address"),
+}
+"""Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
+
+
+def split_flat(
+    keywords: Mapping[str, Any],
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Split keywords into options by the value that they belong to, and settings of the attack.
+
+    >>> options, settings = split_flat({"budget": 200, "backend": "ray", "words": 2})
+    >>> options["limits"], options["workers"], settings
+    ({'budget': 200}, {'backend': 'ray'}, {'words': 2})
+    """
+    options: dict[str, dict[str, Any]] = {owner: {} for owner, _ in FLAT_KEYWORDS.values()}
+    for name in keywords.keys() & FLAT_KEYWORDS.keys():
+        owner, option = FLAT_KEYWORDS[name]
+        options[owner][option] = keywords[name]
+    return options, {n: value for n, value in keywords.items() if n not in FLAT_KEYWORDS}
+
+
+def with_flat(value: T, owner: str, options: Mapping[str, Any]) -> T:
+    """Return an options value with those that were written flat; none may be given twice."""
+    defaults = {
+        entry.name: entry.default if entry.default_factory is MISSING else entry.default_factory()
+        for entry in fields(value)
+    }
+    for name, flat in options.items():
+        if getattr(value, name) != defaults[name]:
+            keyword = next(k for k, home in FLAT_KEYWORDS.items() if home == (owner, name))
+            kind = type(value).__name__
+            raise UsageError(
+                f"Got {keyword}={flat!r} and {kind}({name}={getattr(value, name)!r}): the same "
+                f"option twice. Leave out {keyword}, or name it in {kind} alone."
+            )
+    return replace(value, **options)
