@@ -4,8 +4,8 @@
 
 Both versions are processes that have their models open and have attacked once. They attack the same
 MR sentences in turn, a few seconds each, and the first of a pair changes every time: whatever else
-the machine does meets both. Models that are missing are trained first. `--what` says what is different
-now; whole_runs.json has an entry for each such comparison.
+the machine does meets both. Models that are missing are trained first. `--what` says what is
+different now; whole_runs.json has an entry for each such comparison.
 """
 
 from __future__ import annotations

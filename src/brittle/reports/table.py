@@ -259,7 +259,8 @@ class Table:
 def plain(value: Any) -> Any:
     """Return a value as programs read it: NaN, and a drawing such as a bar, is None."""
     is_nothing = isinstance(value, float) and math.isnan(value)
-    return None if is_nothing or hasattr(value, "__html__") else value
+    is_drawing = hasattr(value, "__html__") and not isinstance(value, str)
+    return None if is_nothing or is_drawing else value
 
 
 def in_markdown(text: object) -> str:

@@ -168,15 +168,15 @@ def _success_rows(
         shown = [show_best(best.get(name)) for name in names]
         rows.append(Row([_own_words(BEST), *shown], css="apart"))
     shown = [show_accuracy(accuracy.get(name)) for name in names]
-    rows.append(Row([Cell(_own_words("accuracy"), style="dim"), *shown], css="apart"))
+    rows.append(Row([_own_words("accuracy", style="dim"), *shown], css="apart"))
     return rows
 
 
-def _own_words(text: str) -> Any:
+def _own_words(text: str, style: str = "") -> Cell:
     """Return words of ours, which no writing direction has to be isolated from."""
     from markupsafe import Markup
 
-    return Markup(text)
+    return Cell(Markup(text), text, style=style)
 
 
 def _success_cell(cell: GridCell | None, scale: Scale) -> Cell:
@@ -227,7 +227,7 @@ def _pairs_part(study: GridStudy) -> list[Part]:
 
 
 def _pair_row(row: PairedTest) -> Row:
-    names = isolate(row.a) + " → " + isolate(row.b)
+    names = Cell(isolate(row.a) + " → " + isolate(row.b), f"{row.a} → {row.b}")
     both = row.contrast
     alone = "–" if both is None else f"{number(both.only_a)} : {number(both.only_b)}"
     cells = [
