@@ -32,6 +32,7 @@ from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below, load_split, load_training_splits
 
 TaskResult = dict[str, Any]

@@ -20,6 +20,7 @@ from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.changes import with_former_names
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below
 
 Result = dict[str, Any]

@@ -22,6 +22,7 @@ from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.changes import with_former_names
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.natural.curve import distance_to_curve, find_adversaries
 from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
 from brittle_papers.natural.searches import (

