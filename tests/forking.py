@@ -14,7 +14,11 @@ import sys
 
 FILE_DESCRIPTORS = 3
 MAX_BYTES = 1 << 20
-PRELOADED = ("torch", "transformers", "sklearn.pipeline", "pandas", "httpx", "brittle.runs.runner")
+PRELOADED = ("torch", "transformers", "sklearn.pipeline", "pandas", "httpx", "jinja2")
+TABLES = (
+    *("bigrams:bigrams", "counterfitted:counterfitted", "lexicon:load_lexicon", "senses:senses"),
+    *("substitutes:substitutes", "wordnet:wordnet", "lemminflect:load_lemminflect"),
+)
 
 
 def ask(path: str, words: list[str]) -> int:
@@ -33,13 +37,19 @@ def ask(path: str, words: list[str]) -> int:
 def serve(path: str) -> None:
     """Answer until the process that started this one closes our input."""
     import importlib
+    import pkgutil
     import select
     import signal
 
-    import brittle.cli  # noqa: F401
+    import brittle
 
-    for name in PRELOADED:
-        importlib.import_module(name)
+    own = (module.name for module in pkgutil.walk_packages(brittle.__path__, "brittle."))
+    for name in (*PRELOADED, *own):
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+    for table in TABLES:
+        module, _, load = table.partition(":")
+        getattr(importlib.import_module(f"brittle.english.{module}"), load)()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
