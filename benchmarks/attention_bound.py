@@ -29,7 +29,7 @@ from brittle_papers.attention.bound import (
     DELTAS,
     DIMENSIONS,
     FAMILIES,
-    Check,
+    BoundCheck,
     check,
     check_family,
     measured,
@@ -79,13 +79,13 @@ def main() -> None:
     given.out.with_suffix(".svg").write_text(plot, "utf-8")
 
 
-def stored(values: Mapping[str, Any]) -> Check:
+def stored(values: Mapping[str, Any]) -> BoundCheck:
     """Return a check as it was written."""
     lists = {name: tuple(values[name]) for name in ("tails", "tail_bounds")}
-    return Check(**{name: value for name, value in values.items() if name != "holds"} | lists)
+    return BoundCheck(**{name: value for name, value in values.items() if name != "holds"} | lists)
 
 
-def heads_of(name: str, data: str, draws: int) -> list[dict[str, Check]]:
+def heads_of(name: str, data: str, draws: int) -> list[dict[str, BoundCheck]]:
     """Check every head of a trained model: random directions, the worst, and real inputs."""
     from brittle.opening import load_zoo
 
@@ -102,7 +102,9 @@ def heads_of(name: str, data: str, draws: int) -> list[dict[str, Check]]:
     return heads
 
 
-def head_checks(name: str, w_q: Array, w_k: Array, vectors: Array, draws: int) -> dict[str, Check]:
+def head_checks(
+    name: str, w_q: Array, w_k: Array, vectors: Array, draws: int
+) -> dict[str, BoundCheck]:
     """Check one head; scores are those of the theorem: no bias, not divided by √k."""
     rng, norm, d = np.random.default_rng(0), norms(w_q, w_k), len(w_q)
     bound = norm / math.sqrt(d)
@@ -144,7 +146,7 @@ def layer_inputs(model: Any, tokenizer: Any, data: str) -> list[Array]:
     return [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in joined]
 
 
-def rounded(one: Check) -> dict[str, Any]:
+def rounded(one: BoundCheck) -> dict[str, Any]:
     values = asdict(one)
     for name in ("norm", "mean", "low", "high", "bound"):
         values[name] = float(f"{values[name]:.5g}")
@@ -153,7 +155,7 @@ def rounded(one: Check) -> dict[str, Any]:
     return values | {"holds": one.holds}
 
 
-def family_summary(name: str, checks: Sequence[Check]) -> dict[str, Any]:
+def family_summary(name: str, checks: Sequence[BoundCheck]) -> dict[str, Any]:
     return {
         "slope": round(slope(checks), 4),
         "norms_are_constant": name in CONSTANT,
@@ -161,7 +163,7 @@ def family_summary(name: str, checks: Sequence[Check]) -> dict[str, Any]:
     }
 
 
-def summary(heads: Sequence[Mapping[str, Check]]) -> dict[str, Any]:
+def summary(heads: Sequence[Mapping[str, BoundCheck]]) -> dict[str, Any]:
     """Return the ratio of mean to bound over the heads, and every head's own."""
     ratios = {}
     for kind in heads[0]:
@@ -184,7 +186,8 @@ def summary(heads: Sequence[Mapping[str, Check]]) -> dict[str, Any]:
 
 
 def figure(
-    families: Mapping[str, Sequence[Check]], models: Mapping[str, Sequence[Mapping[str, Check]]]
+    families: Mapping[str, Sequence[BoundCheck]],
+    models: Mapping[str, Sequence[Mapping[str, BoundCheck]]],
 ) -> str:
     """Draw mean / (C δ) against d, both as logarithms: lines of families, a dot for every head."""
     bound = [(math.log2(d), -math.log10(d) / 2) for d in (DIMENSIONS[0], DIMENSIONS[-1])]
@@ -216,7 +219,7 @@ def figure(
     return draw(area, description, x_ticks, y_ticks, "".join(body))
 
 
-def place(one: Check) -> tuple[float, float]:
+def place(one: BoundCheck) -> tuple[float, float]:
     return math.log2(one.d), math.log10(one.mean / one.norm)
 
 

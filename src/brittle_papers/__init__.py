@@ -12,9 +12,10 @@ PAPERS: Mapping[str, str] = {
     "natural": "natural adversaries, from a generator: digits",
     "natural-texts": "natural adversaries of sentences: entailment, and probes of translators",
 }
-"""The papers by name. Each has a folder of that name: its words in paper.toml, its tasks and their
-names in plan.py, what is read from their results in results.py, how claims are judged in claims.py,
-its page and `PAPER` in page.py. One paper has two, since digits and sentences share no task."""
+"""The papers by name. Each has a folder of that name. What can be data stands in its paper.toml:
+sizes, tasks, claims, tables and words (see spec.py, planning.py, judging.py and tables.py). What is
+odd in it is Python, from `PAPER` in page.py. One paper has two folders, since digits and sentences
+share no task."""
 
 TRIAL = "tiny"
 """The scale that tries a command in a minute, with small models in place of the paper's."""

@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from brittle.formatting import NO_VALUE
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle_papers.page import format_value
+from brittle_papers.formats import format_difference, format_value
 
 R = TypeVar("R")
 Verdict = Literal["agrees", "disagrees", "undecided"]
@@ -30,14 +29,14 @@ GUESS = "(a guess)"
 """What a note says of a reason that no task tests."""
 
 
-class Judgement(NamedTuple):
+class JudgedClaim(NamedTuple):
     """What we find about a claim."""
 
     verdict: Verdict
     evidence: str
 
 
-Judge = Callable[[R], Judgement | None]
+Judge = Callable[[R], JudgedClaim | None]
 """Judges one claim by a paper's results; None if the tasks that it needs were not run."""
 
 
@@ -52,28 +51,61 @@ class Finding:
     tests: tuple[str, ...] = ()
 
 
-def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
+def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> JudgedClaim:
     """Judge a claim by the interval of one value, which is also the evidence."""
-    return Judgement(_verdict(rule, value, bound), format_value(value))
+    return JudgedClaim(verdict_of(rule, value, bound), format_value(value))
 
 
-def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
+def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> JudgedClaim:
     """Judge a claim about several contrasts; the evidence is the one that supports it least."""
     sign = -1 if rule is below else 1
     weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
     evidence = f"{weakest}, {format_value(contrasts[weakest])}"
-    verdict = altogether([_verdict(rule, contrast, 0.0) for contrast in contrasts.values()])
-    return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
+    verdict = altogether([verdict_of(rule, contrast, 0.0) for contrast in contrasts.values()])
+    return JudgedClaim(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
 
 
-def judge_near(value: Figure, expected: float, margin: float) -> Judgement:
+def judge_each(
+    rule: Rule, known: Mapping[str, Figure | Contrast], bound: float = 0.0
+) -> JudgedClaim:
+    """Judge a claim about several differences; the evidence is the one that supports it least.
+
+    How many of them agree and disagree stands before it.
+    """
+    verdicts = {name: _verdict_with_draws(rule, value, bound) for name, value in known.items()}
+    weakest = min(known, key=lambda name: _support(rule, known[name]))
+    if len(known) == 1:
+        return JudgedClaim(verdicts[weakest], f"{weakest}, {format_difference(known[weakest])}")
+    counts = {v: sum(x == v for x in verdicts.values()) for v in ("agrees", "disagrees")}
+    evidence = f"{counts['agrees']} of {len(known)} comparisons agree, {counts['disagrees']} "
+    evidence += f"disagree; the weakest: {weakest}, {format_difference(known[weakest])}"
+    return JudgedClaim(altogether(list(verdicts.values())), evidence)
+
+
+def _verdict_with_draws(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    if isinstance(value, Contrast) and rule is not within and value.p >= MAX_P:
+        return "undecided"
+    low, high = interval_of(value)
+    if low == high == 0 and rule is not within:  # no draw was ever won, on neither side
+        return "undecided"
+    return rule((low, high), bound)
+
+
+def _support(rule: Rule, value: Figure | Contrast) -> float:
+    """Return how much a difference speaks for a claim; only the order matters."""
+    size = (value.difference if isinstance(value, Contrast) else value.value) or 0.0
+    return size if rule is above else -size if rule is below else -abs(size)
+
+
+def judge_near(value: Figure, expected: float, margin: float) -> JudgedClaim:
     """Judge the claim that a number is `expected`, give or take a margin."""
     low, high = interval_of(value)
     shifted = (None, None) if low is None or high is None else (low - expected, high - expected)
-    return Judgement(within(shifted, margin), format_value(value))
+    return JudgedClaim(within(shifted, margin), format_value(value))
 
 
-def _verdict(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+def verdict_of(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    """Judge one value by its interval; paired rates that McNemar does not part are undecided."""
     if isinstance(value, Contrast) and bound == 0.0 and value.p >= MAX_P:
         return "undecided"
     return rule(interval_of(value), bound)
@@ -147,14 +179,6 @@ def difference(a: Figure, b: Figure) -> Interval:
     down = math.hypot(q - low_b, high_a - p)
     up = math.hypot(high_b - q, p - low_a)
     return q - p - down, q - p + up
-
-
-def points(figure: Figure) -> str:
-    """Format a difference of two shares in points, with its interval."""
-    if figure.value is None or figure.low is None or figure.high is None:
-        return NO_VALUE
-    low, high = 100 * figure.low, 100 * figure.high
-    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
 def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:

@@ -51,14 +51,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle_papers.paper import load_paper
+    from brittle_papers.paper import load_paper, plan_of
     from brittle_papers.reproduce import build_request, reproduce
 
     further = {name: getattr(args, name) for name in FURTHER_DATA}
     request = build_request(args.paper, args.scale, args.data, args.cases, args.seed, **further)
     default = Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
     folder = Path(args.folder or default)
-    if carry(args, load_paper(request.paper).plan(request), folder):
+    if carry(args, plan_of(load_paper(request.paper), request), folder):
         return
     done = reproduce(
         request,

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from brittle.english.vectors import GLOVE, load_vectors
 from brittle.metrics.pca import pca
 from brittle.text import words_of
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle_papers.data import load_split
+from brittle_papers.planning import task_function
 
 BAG_OF_WORDS_SIZE = 1000  # the most frequent words
 
 
-@stored_as("brittle.papers.components:principal_components")
+@task_function("brittle.papers.components:principal_components", "data")
 def principal_components(context: TaskContext, *, data: str, features: str) -> dict[str, Any]:
     """Find the first two components of the train split, and how well they separate the classes.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,49 +28,23 @@ from brittle.training.splits import (
     part_by_premise,
     short_name,
 )
-from brittle.workflow.tasks import Task, TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
+from brittle_papers.planning import task_function
 
 SPLITS = ("train", "dev", "test")
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The number of examples of each split; None is all. Texts are cut after `words` words."""
-
-    train: int | None = None
-    dev: int | None = None
-    test: int | None = None
-    words: int | None = None
+def reads_files(context: TaskContext, *, source: str, **others: Any) -> bool:
+    """Tell whether a source is a file or folder of this machine."""
+    return source not in CATALOGUE and not source.startswith("hf:")
 
 
-def data_task(
-    name: str,
-    source: str,
-    limits: Limits,
-    seed: int = 0,
-    text: Sequence[str] = (),
-    locked: Sequence[str] = (),
-    joined: bool = False,
-) -> Task:
-    """Build the task that writes the splits of a source; it is run again if files changed.
-
-    `text` names the columns of the text if there are several, `locked` those that no attack edits.
-    With `joined` the files of a folder without a train split are joined, and divided anew.
-    """
-    arguments = {
-        "source": source,
-        "limits": vars(limits),
-        "seed": seed,
-        "content": source_digest(source),
-    }
-    if text or locked:  # a task of one text column keeps its former arguments, and so its result
-        arguments |= {"text": list(text), "locked": list(locked)}
-    if joined:
-        arguments["joined"] = True
-    return Task(name, write_splits, arguments, leaves=split_files, here=reads_files)
+def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:
+    """Return the files of a data task."""
+    return [folder / result["folder"] / f"{split}.csv" for split in SPLITS]
 
 
-@stored_as("brittle.papers.data:write_splits")
+@task_function("brittle.papers.data:write_splits", leaves=split_files, here=reads_files)
 def write_splits(
     context: TaskContext,
     *,
@@ -82,7 +56,13 @@ def write_splits(
     locked: Sequence[str] = (),
     joined: bool = False,
 ) -> dict[str, Any]:
-    """Write train.csv, dev.csv and test.csv into a new folder, and return what they hold."""
+    """Write train.csv, dev.csv and test.csv into a new folder, and return what they hold.
+
+    `limits` are the number of examples of each split (None is all), and the `words` after which
+    texts are cut. `content` is the digest of the source: the task is run again if files changed.
+    `text` names the columns of the text if there are several, `locked` those that no attack edits.
+    With `joined` the files of a folder without a train split are joined, and divided anew.
+    """
     max_words = limits["words"]
     name = source_name(source)
     folder = f"{context.unique_name}-{name}"
@@ -101,16 +81,6 @@ def write_splits(
     result["labels"] = list(splits["train"].labels)
     counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
     return result | {"message": f"{name}: {counts}"}
-
-
-def reads_files(context: TaskContext, *, source: str, **others: Any) -> bool:
-    """Tell whether a source is a file or folder of this machine."""
-    return source not in CATALOGUE and not source.startswith("hf:")
-
-
-def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:
-    """Return the files of a data task."""
-    return [folder / result["folder"] / f"{split}.csv" for split in SPLITS]
 
 
 def limit_below(limit: int | None, size: int) -> int | None:

@@ -14,8 +14,9 @@ from brittle.metrics.rank_correlation import rank_correlation
 from brittle.moves import CHARACTER_EDITS, EditKind, EditRequest, EditSpace, Move
 from brittle.targets.protocols import Classifies, HasFlips
 from brittle.text import Text, is_word
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle_papers.data import load_split
+from brittle_papers.planning import task_function
 from brittle_papers.tasks import open_model
 
 KINDS = ("flip", "inner insert", "append", "delete")
@@ -24,7 +25,7 @@ SMALLEST_PROBABILITY = 1e-300
 MOVES_FOR_EACH = 8  # edits drawn for each that is used: most inserts are inner ones
 
 
-@stored_as("brittle.papers.estimates:estimates")
+@task_function("brittle.papers.estimates:estimates", "data", "target")
 def estimates(
     context: TaskContext,
     *,

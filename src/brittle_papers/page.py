@@ -8,6 +8,7 @@ heading what stands above all findings. Figures stand there by name, as {TABLE/R
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,19 +17,19 @@ from typing import Any
 from brittle.edits import diff_strings, patch
 from brittle.errors import unknown
 from brittle.files import write_whole
-from brittle.formatting import NO_VALUE, number
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 from brittle.reports.standalone_svg import standalone_svg
 from brittle.results import Result
-from brittle_papers.text import PaperText
+from brittle_papers.formats import format_mean, format_value
+from brittle_papers.spec import PaperSpec
 
 _FIGURE = re.compile(r"\{([^{}\n]+)\}")
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A value in a table, which the JSON of its row holds under `key`.
 
     Without a key the value itself is the JSON of the row. `text` replaces the usual format.
@@ -42,30 +43,24 @@ class Cell:
         return format_value(self.value) if self.text is None else self.text
 
 
-def mean_cell(value: Figure, key: str = "") -> Cell:
-    """Return a cell for a mean that is no share.
-
-    >>> print(mean_cell(Figure(10.7, 9.0, 12.4, None, 30, "words")))
-    10.70 (9.00–12.40; n = 30)
-    """
-    if value.value is None or value.low is None or value.high is None:
-        return Cell(value, key)
-    interval = f"{value.low:.2f}–{value.high:.2f}; n = {number(value.of)}"
-    return Cell(value, key, f"{value.value:.2f} ({interval})")
+def mean_cell(value: Figure, key: str = "") -> TableCell:
+    """Return a cell for a mean that is no share."""
+    return TableCell(value, key, format_mean(value))
 
 
-Row = Sequence[str | Figure | Contrast | Cell]
+Row = Sequence[str | Figure | Contrast | TableCell]
 
 
 @dataclass
-class Page:
+class PaperPage:
     """A page being built: its parts in order, its plots by name, and its figures as JSON.
 
-    `paper` are the words around them. `texts` holds the figures as the tables show them, by
-    TABLE/ROW/COLUMN, for the notes.
+    `spec` has the words around them, `values` what these may name in braces. `texts` holds the
+    figures as the tables show them, by TABLE/ROW/COLUMN, for the notes.
     """
 
-    paper: PaperText
+    spec: PaperSpec
+    values: Any = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
     plots: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +72,8 @@ class Page:
 
     def add_section(self, key: str, **values: Any) -> None:
         """Add the paragraphs of paper.toml by their key, with values put in."""
-        self.add(self.paper.sections[key].format(**values).strip())
+        words = ChainMap(values, self.values)
+        self.add(self.spec.sections[key].format_map(words).strip())
 
     def add_plot(self, name: str, svg: str, description: str) -> None:
         """Add a plot, which becomes a file beside the page."""
@@ -91,10 +87,12 @@ class Page:
         """
         table = []
         for name, row in rows.items():
-            cells = [Cell(cell) if isinstance(cell, Figure | Contrast) else cell for cell in row]
+            cells = [
+                TableCell(cell) if isinstance(cell, Figure | Contrast) else cell for cell in row
+            ]
             table.append([str(cell) for cell in cells])
             for cell in cells:
-                if isinstance(cell, Cell):
+                if isinstance(cell, TableCell):
                     value = to_json(cell.value)
                     self.record((key, name), {cell.key: value} if cell.key else value)
                     self.texts["/".join(filter(None, (key, name, cell.key)))] = str(cell)
@@ -118,10 +116,10 @@ class Page:
         return _FIGURE.sub(figure, note)
 
     def text(self) -> str:
-        return "\n\n".join([f"# {self.paper.title}", *self.parts]) + "\n"
+        return "\n\n".join([f"# {self.spec.title}", *self.parts]) + "\n"
 
 
-def write_page(page: Page, folder: Path, name: str) -> Path:
+def write_page(page: PaperPage, folder: Path, name: str) -> Path:
     """Write a page and its plots, and delete plots that only an older page had."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{name}-*.svg"):
@@ -195,31 +193,6 @@ def _mark(text: str, mark: str) -> str:
     """Put marks around a text; Markdown allows no blanks inside of them."""
     words = text.strip()
     return text.replace(words, f"{mark}{words}{mark}") if words else text
-
-
-def format_value(value: Figure | Contrast | int) -> str:
-    """Format a rate, a difference of two paired rates in points, or a count.
-
-    >>> from brittle.metrics.paired import contrast
-    >>> from brittle.metrics.summary import rate
-    >>> format_value(rate(8, 10, "cases")), format_value(rate(0, 0, "cases"))
-    ('80.0% (49.0–94.3; 8 of 10)', '– (no case)')
-    >>> format_value(contrast([(False, True)] * 9 + [(True, True)]))
-    '+90.0 points (+48.8 to +98.2; n = 10, p = 0.004)'
-    """
-    if isinstance(value, int):
-        return number(value)
-    of = number(value.of)
-    if isinstance(value, Contrast):
-        if value.difference is None or value.low is None or value.high is None:
-            return f"{NO_VALUE} (no shared case)"
-        p = "p < 0.001" if value.p < 0.001 else f"p = {value.p:.3f}"
-        interval = f"{100 * value.low:+.1f} to {100 * value.high:+.1f}"
-        return f"{100 * value.difference:+.1f} points ({interval}; n = {of}, {p})"
-    if value.value is None or value.low is None or value.high is None:
-        return f"{NO_VALUE} (no case)"
-    over = f"n = {of}" if value.count is None else f"{number(value.count)} of {of}"
-    return f"{100 * value.value:.1f}% ({100 * value.low:.1f}–{100 * value.high:.1f}; {over})"
 
 
 def to_json(value: Any) -> Any:

@@ -1,10 +1,12 @@
-"""A paper as a command: what each paper offers, and how its page is built from that."""
+"""A paper as a command: its tasks, and how its page is built from their results."""
 
 from __future__ import annotations
 
 import importlib
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Any, Generic, TypeVar
@@ -13,11 +15,15 @@ from brittle.errors import unknown
 from brittle.formatting import duration
 from brittle.workflow.tasks import Task
 from brittle_papers import PAPERS, TRIAL
-from brittle_papers.claims import GUESS, Finding, Judge, format_findings
-from brittle_papers.page import Page, format_table
-from brittle_papers.request import PaperRequest
+from brittle_papers.claims import GUESS, Judge, format_findings
+from brittle_papers.data import source_digest
+from brittle_papers.judging import judge_claims
+from brittle_papers.page import PaperPage, format_table
+from brittle_papers.planning import plan_tasks
+from brittle_papers.request import FURTHER_DATA, PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.text import load_text, paper_folder
+from brittle_papers.spec import load_spec, paper_folder
+from brittle_papers.tables import add_table
 
 F = TypeVar("F", bound=PaperResults)
 
@@ -39,52 +45,68 @@ TRAINED_ONCE = (
 )
 
 
+Values = Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Paper(Generic[F]):
-    """What a paper offers beside its words: its tasks, and what its page shows of their results.
+    """What a paper has in Python beside its paper.toml: only what is odd in it.
 
-    `judges` are by the key of their claim. `data` is used if the request names none; `takes` are
-    the further data that it can use. `trainings` says how often each model is trained.
+    `results` reads the figures that tables and claims name. `parts` build those parts of the page
+    that are more than a section and a table, `judges` those verdicts that are more than a rule for
+    figures; both by their name in the file. `values` computes what the tasks name as $NAME and is
+    neither a size nor a part of the request.
     """
 
-    plan: Callable[[PaperRequest], Sequence[Task]]
-    found: Callable[[PaperRequest, Path, Mapping[str, Any]], F]
-    add_sections: Callable[[Page, F], None]
-    judges: Mapping[str, Judge[F]]
-    data: str | None = None
-    takes: tuple[str, ...] = ()
-    trainings: str = TRAINED_ONCE
+    name: str
+    results: Callable[[PaperRequest, Path, Mapping[str, Any]], F]
+    parts: Mapping[str, Callable[[PaperPage, F], None]] = field(default_factory=dict)
+    judges: Mapping[str, Judge[F]] = field(default_factory=dict)
+    values: Callable[[PaperRequest, Values], Values] | None = None
 
 
 def load_paper(name: str) -> Paper[Any]:
     """Return a paper by its name."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
-    paper: Paper[Any] = importlib.import_module(f"brittle_papers.{paper_folder(name)}.page").PAPER
+    module = importlib.import_module(f"brittle_papers.{paper_folder(name)}.page")
+    paper: Paper[Any] = module.PAPER
     return paper
 
 
-def judge_claims(paper: Paper[F], found: F, claims: Mapping[str, Any]) -> list[Finding]:
-    """Judge the claims of a paper; those whose tasks were not run are left out."""
-    findings = []
-    for key, claim in claims.items():
-        judgement = paper.judges[key](found)
-        if judgement is not None:
-            tests = tuple(claim.get("tests", ()))
-            findings.append(Finding(key, claim["text"], *judgement, tests))
-    return findings
+def plan_of(paper: Paper[Any], request: PaperRequest) -> Sequence[Task]:
+    """List the tasks of a request, each after those that it needs."""
+    return plan_tasks(load_spec(paper.name), values_of(paper, request))
 
 
-def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: float) -> Page:
+def values_of(paper: Paper[Any], request: PaperRequest) -> dict[str, Any]:
+    """Return what the tasks may name: sizes of the scale, the request, and example texts.
+
+    `cases` is the number that the request asks for, or that of the scale. `content of data` is the
+    digest of the files: with another content it is another task.
+    """
+    spec = load_spec(paper.name)
+    values: dict[str, Any] = {**spec.scale(request.scale).sizes, "none": None}
+    values["cases"], values["seed"] = request.cases or values.get("cases"), request.seed
+    for name in ("data", *FURTHER_DATA):
+        values[name] = source = getattr(request, name)
+        values[f"content of {name}"] = partial(source_digest, source)
+    values |= {f"examples of {name}": [*texts] for name, texts in spec.examples.items()}
+    return {**values, **(paper.values(request, values) if paper.values else {})}
+
+
+def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: float) -> PaperPage:
     """Build the page: command and findings, the sections of the paper, and what differs.
 
     `notes` are texts by the key of their finding; that under "" stands above the findings. A figure
     of the page stands in them as {TABLE/ROW/COLUMN}.
     """
-    text = load_text(found.request.paper)
-    page = Page(text)
-    paper.add_sections(page, found)
-    findings = judge_claims(paper, found, text.claims)
+    text = load_spec(found.request.paper)
+    named: Any = found  # a ChainMap only looks names up, and results have that
+    page = PaperPage(text, ChainMap(dict(text.scale(found.request.scale).sizes), named))
+    for part in text.page:
+        add_part(page, part, paper, found)
+    findings = judge_claims(found, text.claims, paper.judges)
     shown = {"", *(finding.key for finding in findings)}
     notes = {key: page.fill(note) for key, note in notes.items() if key in shown}
     counts = {v: sum(f.verdict == v for f in findings) for v in ("agrees", "disagrees")}
@@ -96,7 +118,7 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
         f"Written by this command, at the scale `{found.request.scale}`, from stored runs; the "
         f"tasks took {duration(seconds)} of work in all:",
         f"```text\n{found.request.command()}\n```",
-        f"{READING} {paper.trainings}",
+        f"{READING} {text.trainings or TRAINED_ONCE}",
         notes.get("", ""),
         "## Findings",
         f"{counts['agrees']} of {len(findings)} agree with the paper, {counts['disagrees']} "
@@ -110,6 +132,22 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
         values = {name: getattr(finding, name) for name in ("claim", "verdict", "evidence")}
         page.record(["findings", finding.key], values)
     return page
+
+
+def add_part(page: PaperPage, part: str | Mapping[str, str], paper: Paper[F], found: F) -> None:
+    """Add a part of the page; one `when` a task was run is left out where it was not.
+
+    A part without a function in Python is its section, and the table of its name if there is one.
+    """
+    name = part if isinstance(part, str) else part["part"]
+    if not isinstance(part, str) and part["when"] not in found.results:
+        return
+    if name in paper.parts:
+        paper.parts[name](page, found)
+        return
+    page.add_section(name)
+    if "columns" in page.spec.tables.get(name, {}):
+        add_table(page, name, found)
 
 
 def format_differences(pairs: Mapping[str, Sequence[str]], found: PaperResults) -> str:

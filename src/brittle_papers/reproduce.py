@@ -13,8 +13,9 @@ from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report, load_results, load_seconds, select_tasks
 from brittle_papers import PAPERS, SCALES
 from brittle_papers.page import load_notes, write_page
-from brittle_papers.paper import build_page, load_paper
+from brittle_papers.paper import build_page, load_paper, plan_of
 from brittle_papers.request import PaperRequest
+from brittle_papers.spec import load_spec
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,18 @@ def build_request(
     **further: str | None,
 ) -> PaperRequest:
     """Check the parts of a request; without data it is the paper's own."""
-    paper = load_paper(name)
+    spec = load_spec(load_paper(name).name)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
-    data = data or paper.data
+    data = data or spec.data
     if data is None:
         raise UsageError(
             f"The paper {name!r} is about data that brittle cannot install. Name a folder with its "
             "train and test files: --data FOLDER."
         )
     for flag, source in further.items():
-        if source and flag not in paper.takes:
-            names = ", ".join(other for other in PAPERS if flag in load_paper(other).takes)
+        if source and flag not in spec.takes:
+            names = ", ".join(other for other in PAPERS if flag in load_spec(other).takes)
             raise UsageError(f"--{flag} is for {names}; {name!r} has no use for it.")
     return PaperRequest(name, scale, data, cases=cases, seed=seed, **further)
 
@@ -66,7 +67,7 @@ def reproduce(
     and those that it needs are run, and the page is written if no other task is left.
     """
     paper = load_paper(request.paper)
-    tasks = paper.plan(request)
+    tasks = plan_of(paper, request)
     results = run_tasks(select_tasks(tasks, only), folder, report, backend)
     results = load_results(tasks, folder) | results
     left = tuple(task.name for task in tasks if task.name not in results)
@@ -74,5 +75,5 @@ def reproduce(
         return Reproduced(None, {only: results[only]} if only else {}, left)
     seconds = sum(load_seconds(task, folder) for task in tasks)
     notes = load_notes(out / f"{request.paper}.notes.md")
-    page = build_page(paper, paper.found(request, folder, results), notes, seconds)
+    page = build_page(paper, paper.results(request, folder, results), notes, seconds)
     return Reproduced(write_page(page, out, request.paper), page.figures)

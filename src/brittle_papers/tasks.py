@@ -7,9 +7,8 @@ needs.
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,37 +25,63 @@ from brittle.text import Text
 from brittle.training import is_trained_on, train_on
 from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import AdversarialTraining
-from brittle.workflow.tasks import Task, TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
-from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below, load_split, load_training_splits
-
-TaskResult = dict[str, Any]
-
-
-def build_task(name: str, function: Callable[..., TaskResult], **arguments: Any) -> Task:
-    """Build a task of one of the functions of papers.
-
-    A misspelt argument is an error at once, not after the hours that the tasks before it take.
-    """
-    inspect.signature(function).bind(None, **arguments)
-    needs = tuple(arguments[key] for key in ("data", "target", "run") if key in arguments)
-    here = is_trained if function is train else None
-    return Task(name, function, arguments, needs, _LEAVES.get(function), here=here)
+from brittle_papers.planning import TaskResult, task_function
 
 
-def build_tasks(
-    function: Callable[..., TaskResult], rows: Mapping[str, Mapping[str, Any]], **shared: Any
-) -> list[Task]:
-    """Build tasks of one function: the arguments of each by its name, and those that all share."""
-    return [build_task(name, function, **shared, **row) for name, row in rows.items()]
+def model_folders(folder: Path, result: TaskResult) -> list[Path]:
+    """Return the folder of the model that a task trained."""
+    return [models_folder() / result["folder"]]
 
 
-@stored_as("brittle.papers.tasks:train")
+def describe_model(folder: Path) -> TaskResult:
+    """Return what the result of every task that trains a model says of it."""
+    card = load_card(folder)
+    return {
+        "folder": folder.name,
+        "name": card.full_name,
+        "fingerprint": card.fingerprint,
+        "settings": with_former_names(card.settings),  # as in stored results
+    }
+
+
+def is_trained(context: TaskContext, **arguments: Any) -> bool:
+    """Tell whether the model of a train task is in the cache of this machine."""
+    return is_trained_on(**_training(context, **arguments))
+
+
+def _training(
+    context: TaskContext,
+    *,
+    model: str,
+    data: str,
+    size: str,
+    changed_settings: Mapping[str, Any],
+    adversarial: str | None = None,
+    attack_settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return what trains a model on the splits of a data task."""
+    method: str | AdversarialTraining | None = adversarial
+    if adversarial is not None and attack_settings is not None:
+        method = by_attack(adversarial, **attack_settings)
+    return {
+        "name": model,
+        "splits": load_training_splits(context.folder, context.needs[data]),
+        "seed": seed,
+        "size": size,
+        "settings": grid.settings(grid.design(model), size, **changed_settings),
+        "adversarial": method,
+    }
+
+
+@task_function("brittle.papers.tasks:train", "data", leaves=model_folders, here=is_trained)
 def train(
     context: TaskContext,
     *,
@@ -73,9 +98,6 @@ def train(
     With `attack_settings` the model is hardened by the attack called `adversarial`, also where a
     method of adversarial training has that name.
     """
-    method = _method(adversarial, attack_settings)
-    settings = grid.settings(grid.design(model), size, **changed_settings)
-    splits = load_training_splits(context.folder, context.needs[data])
     report_seldom = throttle(context.report)
 
     def report(progress: Any) -> None:
@@ -83,16 +105,20 @@ def train(
         message = str(progress).removeprefix(f"{progress.model}: ")
         (context.report if is_epoch else report_seldom)(message)
 
-    folder = train_on(
-        model, splits, seed, size=size, settings=settings, adversarial=method, progress=report
+    training = _training(
+        context,
+        model=model,
+        data=data,
+        size=size,
+        changed_settings=changed_settings,
+        adversarial=adversarial,
+        attack_settings=attack_settings,
+        seed=seed,
     )
+    folder = train_on(**training, progress=report)
     card = load_card(folder)
     assert card.dev_accuracy is not None, "a classifier has one"
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": with_former_names(card.settings),  # as in stored results
+    return describe_model(folder) | {
         "hardening": dict(card.hardening),
         "examples": card.examples,
         "epochs": card.epochs,
@@ -103,43 +129,12 @@ def train(
     }
 
 
-def is_trained(
-    context: TaskContext,
-    *,
-    model: str,
-    data: str,
-    size: str,
-    changed_settings: Mapping[str, Any],
-    adversarial: str | None = None,
-    attack_settings: Mapping[str, Any] | None = None,
-    seed: int = 0,
-) -> bool:
-    """Tell whether the model of a train task is in the cache of this machine."""
-    settings = grid.settings(grid.design(model), size, **changed_settings)
-    splits = load_training_splits(context.folder, context.needs[data])
-    method = _method(adversarial, attack_settings)
-    return is_trained_on(model, splits, seed, size=size, settings=settings, adversarial=method)
-
-
-def _method(
-    adversarial: str | None, attack_settings: Mapping[str, Any] | None
-) -> str | AdversarialTraining | None:
-    if adversarial is not None and attack_settings is not None:
-        return by_attack(adversarial, **attack_settings)
-    return adversarial
-
-
-def model_folders(folder: Path, result: TaskResult) -> list[Path]:
-    """Return the folder of the model of a train task."""
-    return [models_folder() / result["folder"]]
-
-
 def open_model(result: TaskResult) -> Classifies:
     """Load the model of a train task."""
     return load_folder(models_folder() / result["folder"])
 
 
-@stored_as("brittle.papers.tasks:score_split")
+@task_function("brittle.papers.tasks:score_split", "data", "target")
 def score_split(context: TaskContext, *, target: str, data: str, split: str) -> TaskResult:
     """Return, for every text of a split, whether a target is right, as a string of 0 and 1."""
     dataset = load_split(context.folder, context.needs[data], split)
@@ -151,7 +146,12 @@ def score_split(context: TaskContext, *, target: str, data: str, split: str) -> 
     return {"right": "".join(map(str, bits)), "message": message}
 
 
-@stored_as("brittle.papers.tasks:attack")
+def run_files(folder: Path, result: TaskResult) -> list[Path]:
+    """Return the file of the run of an attack task."""
+    return [folder / result["run"]]
+
+
+@task_function("brittle.papers.tasks:attack", "data", "target", leaves=run_files)
 def attack(
     context: TaskContext,
     *,
@@ -176,19 +176,40 @@ def attack(
     if "learn_from" in settings:
         folder = context.folder / context.needs[data]["folder"]
         settings["learn_from"] = str(folder / f"{settings['learn_from']}.csv")
+    return run_as_task(
+        context,
+        open_model(context.needs[target]),
+        dataset,
+        attack,
+        limit=limit,
+        seed=seed,
+        confidence=confidence,
+        **settings,
+    )
+
+
+def run_as_task(
+    context: TaskContext,
+    target: Any,
+    dataset: Dataset,
+    attack: str,
+    *,
+    limit: int | None,
+    won: str = "broken",
+    **settings: Any,
+) -> TaskResult:
+    """Attack a target in a run that has the name of the task; `won` names what it looks for."""
     report_seldom = throttle(context.report)
 
     def report(progress: Any) -> None:
         broken = progress.counts.get("broken", 0)
-        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} broken")
+        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} {won}")
 
     run = run_attack(
-        open_model(context.needs[target]),
+        target,
         dataset,
         attack,
         limit=limit_below(limit, len(dataset)),
-        seed=seed,
-        confidence=confidence,
         name=context.unique_name,
         folder=context.folder,
         progress=report,
@@ -199,17 +220,12 @@ def attack(
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
-def run_files(folder: Path, result: TaskResult) -> list[Path]:
-    """Return the file of the run of an attack task."""
-    return [folder / result["run"]]
-
-
 def open_task_run(folder: Path, result: TaskResult) -> Run:
     """Open the run of an attack task."""
     return Run(folder / result["run"])
 
 
-@stored_as("brittle.papers.tasks:transfer")
+@task_function("brittle.papers.tasks:transfer", "target", "run")
 def transfer(context: TaskContext, *, run: str, target: str) -> TaskResult:
     """Let another target answer the texts of a run, before and after the attack, by case."""
     rows = open_task_run(context.folder, context.needs[run]).results()
@@ -220,7 +236,7 @@ def transfer(context: TaskContext, *, run: str, target: str) -> TaskResult:
     return {"labels": labels, "message": f"{fooled:,} of {len(rows):,} texts fool this target too"}
 
 
-@stored_as("brittle.papers.tasks:nearest")
+@task_function("brittle.papers.tasks:nearest", "target", "run")
 def nearest(
     context: TaskContext, *, run: str, target: str, layer: str, max_pairs: int, k: int = 5
 ) -> TaskResult:
@@ -236,6 +252,3 @@ def nearest(
         "changes": [asdict(change) | {"is_lost": change.is_lost} for change in changes],
         "message": f"{lost:,} of {len(changes):,} edited words are no longer near themselves",
     }
-
-
-_LEAVES = {train: model_folders, attack: run_files}

@@ -14,14 +14,15 @@ from brittle.english.stop_words import is_stop_word
 from brittle.proposals.strong_words import StrongWords
 from brittle.studies.representation import embed_vocabulary
 from brittle.text import words_of
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle_papers.data import load_split, load_splits
+from brittle_papers.planning import task_function
 from brittle_papers.tasks import open_model
 
 WORDS_PER_PRODUCT = 512
 
 
-@stored_as("brittle.papers.words:strongest_words")
+@task_function("brittle.papers.words:strongest_words", "data")
 def strongest_words(
     context: TaskContext, *, data: str, source: str, content: str, count: int
 ) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def _without_punctuation(text: str) -> str:
     return re.sub(r"[^\w\s]", "", re.sub(r"<[^<>]*>", " ", text))
 
 
-@stored_as("brittle.papers.words:count_neighbours")
+@task_function("brittle.papers.words:count_neighbours", "data", "target")
 def count_neighbours(
     context: TaskContext, *, target: str, data: str, thresholds: Sequence[float]
 ) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
 from brittle.cli.commands import commands
-from brittle.cli.quoting import Line, quote, read_line
+from brittle.cli.quoting import ShellLine, quote, read_line
 from cli.conftest import Brittle
 
 Offered = Callable[..., list[str]]
@@ -79,7 +79,7 @@ def test_any_line_is_read(line: str, brittle: Brittle) -> None:
 @given(st.lists(st.text("a\\'\" $`é!\n\t\x1b", min_size=1), min_size=1, max_size=3))
 def test_what_is_quoted_is_read_back(words: list[str]) -> None:
     line = " ".join(map(quote, words))
-    assert read_line(line) == Line(tuple(words))
+    assert read_line(line) == ShellLine(tuple(words))
 
 
 @given(st.text("ab\\'\" $`é!~*;\n\t\x1b"), st.text("ab\\'\" $`é!~*;\n\t\x1b"))

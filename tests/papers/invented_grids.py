@@ -16,8 +16,8 @@ from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task, build_context
-from brittle_papers.attention import plan, stages
-from brittle_papers.attention.results import AttentionResults
+from brittle_papers.attention import names, stages
+from brittle_papers.attention.claims import AttentionFigures
 from brittle_papers.request import PaperRequest
 
 CASES = 100
@@ -39,14 +39,14 @@ def cell(rate: float, draws: bool = False, reason: str = "") -> GridCell:
 
 
 def study(task: str, rate: Rate) -> GridStudy:
-    names = plan.TARGETS if task == plan.SENTIMENT else plan.TARGETS[:2]
-    rows = (*plan.ATTACKS, plan.LAST_LAYER)
+    targets = names.TARGETS if task == names.SENTIMENT else names.TARGETS[:2]
+    rows = (*names.ATTACKS, names.LAST_LAYER)
     cases = tuple(GridCase(f"c{n}", "a", (("text", "x"),)) for n in range(CASES))
     cells = {
-        row: {name: cell(rate(task, row, name), row == plan.RANDOM) for name in names}
+        row: {name: cell(rate(task, row, name), row == names.RANDOM) for name in targets}
         for row in rows
     }
-    members = tuple(Member(name, name) for name in names)
+    members = tuple(Member(name, name) for name in targets)
     return study_of(
         "grid",
         task,
@@ -67,20 +67,20 @@ def study(task: str, rate: Rate) -> GridStudy:
     )
 
 
-def results(rate: Rate, tasks: tuple[str, ...] = plan.CLASSIFIED) -> AttentionResults:
-    found = AttentionResults(PaperRequest("attention", "small", "mr"), Path(), {})
+def results(rate: Rate, tasks: tuple[str, ...] = names.CLASSIFIED) -> AttentionFigures:
+    found = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), {})
     found.__dict__["studies"] = {task: study(task, rate) for task in tasks}
     return found
 
 
 def like_the_paper(task: str, attack: str, target: str) -> float:
     """Return rates in the order that the paper claims."""
-    base = {plan.RANDOM: 0.02, plan.LIST: 0.3, plan.LAST_LAYER: 0.02}
+    base = {names.RANDOM: 0.02, names.LIST: 0.3, names.LAST_LAYER: 0.02}
     rate = base.get(attack, 0.3)
     rate += 0.2 * (attack in ("asmax-gr", "asmax-ec"))
     rate += 0.4 * attack.startswith("gs-")
-    rate *= 1.0 if target == plan.LSTM else 0.5
-    return rate if task == plan.SENTIMENT or attack == plan.LAST_LAYER else rate + 0.25
+    rate *= 1.0 if target == names.LSTM else 0.5
+    return rate if task == names.SENTIMENT or attack == names.LAST_LAYER else rate + 0.25
 
 
 def upside_down(task: str, attack: str, target: str) -> float:
@@ -116,7 +116,7 @@ def translated(case: int, before: str, after: str, broken: bool) -> Result:
 
 def checked_theorem(holds: bool = True) -> dict[str, Any]:
     """Check Theorem 1 on a few points; or make it fail at one dimension."""
-    task = Task(plan.THEOREM, stages.check_theorem)
+    task = Task("theorem 1", stages.check_theorem)
     context = build_context(task, Path(), {}, lambda message: None)
     result = stages.check_theorem(context, dimensions=[8, 16, 32], points=400, seed=0)
     if not holds:

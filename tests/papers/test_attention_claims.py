@@ -12,9 +12,9 @@ from brittle.asks import NO_CANDIDATES
 from brittle.metrics.inside import InsideRun
 from brittle.metrics.paired import Contrast
 from brittle.results import Result
-from brittle_papers.attention import plan, stages
-from brittle_papers.attention.claims import JUDGES
-from brittle_papers.attention.results import AttentionResults, counted, difference
+from brittle_papers.attention import names, stages
+from brittle_papers.attention.claims import AttentionFigures
+from brittle_papers.attention.results import counted, difference
 from brittle_papers.request import PaperRequest
 from papers.invented_grids import (
     CASES,
@@ -28,11 +28,12 @@ from papers.invented_grids import (
     translated,
     upside_down,
 )
+from papers.judged import judged
 
 
-def verdict(key: str, found: AttentionResults) -> str | None:
-    judged = JUDGES[key](found)
-    return None if judged is None else judged.verdict
+def verdict(key: str, found: AttentionFigures) -> str | None:
+    judgement = judged(key, found)
+    return None if judgement is None else judgement.verdict
 
 
 CLAIMED = (
@@ -58,18 +59,18 @@ def test_of_cells_that_do_not_differ_no_claim_is_decided(key: str) -> None:
 
 def test_one_cell_that_differs_decides_against_a_claim_about_all() -> None:
     def rate(task: str, attack: str, target: str) -> float:
-        is_odd = (attack, target) == ("asmin-gr", plan.SCRATCH)
+        is_odd = (attack, target) == ("asmin-gr", names.SCRATCH)
         return 0.9 if is_odd else like_the_paper(task, attack, target)
 
-    judged = JUDGES["consistently-lower"](results(rate))
-    assert judged is not None and judged.verdict == "disagrees"
-    assert "15 of 16 comparisons agree, 1 disagree" in judged.evidence
-    assert "ASMIN-GR on BERT-NOPT less BiLSTM, +60.0 points" in judged.evidence
+    judgement = judged("consistently-lower", results(rate))
+    assert judgement is not None and judgement.verdict == "disagrees"
+    assert "15 of 16 comparisons agree, 1 disagree" in judgement.evidence
+    assert "ASMIN-GR on BERT-NOPT less BiLSTM, +60.0 points" in judgement.evidence
 
 
 def test_both_greedy_attacks_are_almost_identical_within_five_points() -> None:
     def apart(by: float) -> Rate:
-        return lambda task, attack, target: 0.5 + by * (attack == plan.GS_EC)
+        return lambda task, attack, target: 0.5 + by * (attack == names.GS_EC)
 
     assert verdict("identical", results(apart(0.0))) == "agrees"
     assert verdict("identical", results(apart(0.04))) == "undecided"
@@ -77,19 +78,19 @@ def test_both_greedy_attacks_are_almost_identical_within_five_points() -> None:
 
 
 def test_without_pairs_and_translations_their_claims_are_left_out() -> None:
-    found = results(like_the_paper, (plan.SENTIMENT,))
+    found = results(like_the_paper, (names.SENTIMENT,))
     for key in ("entailment-lower", "entailment-harder", "highest-attention", "keyword", "typo"):
-        assert JUDGES[key](found) is None
+        assert judged(key, found) is None
     assert verdict("random-lowest", found) == "agrees"
 
 
 def test_rates_of_draws_that_are_never_won_are_no_evidence() -> None:
-    rates = {plan.RANDOM: 0.0}
+    rates = {names.RANDOM: 0.0}
     found = results(lambda task, attack, target: rates.get(attack, 0.0))
-    for row in found.studies[plan.SENTIMENT].cells.values():
-        row[plan.ENCODER] = replace(  # type: ignore[index]
-            row[plan.ENCODER],
-            rows=tuple(replace(r, won=0 if r.tried else None) for r in row[plan.ENCODER].rows),
+    for row in found.studies[names.SENTIMENT].cells.values():
+        row[names.ENCODER] = replace(  # type: ignore[index]
+            row[names.ENCODER],
+            rows=tuple(replace(r, won=0 if r.tried else None) for r in row[names.ENCODER].rows),
         )
     assert verdict("random-lowest", found) == "undecided"
 
@@ -102,9 +103,9 @@ def test_a_rate_of_draws_is_compared_by_the_intervals_of_both() -> None:
 
 
 def test_texts_without_candidates_count_as_held() -> None:
-    grid = study(plan.SENTIMENT, lambda task, attack, target: 0.2)
-    some = {plan.LSTM: cell(0.2, reason=NO_CANDIDATES), plan.ENCODER: cell(0.2, reason="other")}
-    cells = counted(grid.changed(cells={**grid.cells, plan.LIST: some})).cells[plan.LIST]
+    grid = study(names.SENTIMENT, lambda task, attack, target: 0.2)
+    some = {names.LSTM: cell(0.2, reason=NO_CANDIDATES), names.ENCODER: cell(0.2, reason="other")}
+    cells = counted(grid.changed(cells={**grid.cells, names.LIST: some})).cells[names.LIST]
     statuses = [{row.status for row in cells[name].rows} for name in some]
     assert statuses == [{"broken", "held"}, {"broken", "skipped"}]
 
@@ -113,18 +114,20 @@ def test_texts_without_candidates_count_as_held() -> None:
 def test_what_is_seen_inside_is_compared_on_shared_cases(key: str) -> None:
     more, less = seen(0.6, 0.3, 0.8), replace(seen(0.2, 0.05, 0.5), target="other")
 
-    def found(lstm: InsideRun, encoder: InsideRun) -> AttentionResults:
-        both = {plan.LSTM: lstm, plan.ENCODER: encoder}
-        stored = {plan.INSIDE[plan.SENTIMENT]: {"limit": 10}}
-        results = AttentionResults(PaperRequest("attention", "small", "mr"), Path(), stored)
-        results.__dict__["insides"] = {plan.SENTIMENT: {plan.GS_EC: both}}
+    def found(lstm: InsideRun, encoder: InsideRun) -> AttentionFigures:
+        both = {names.LSTM: lstm, names.ENCODER: encoder}
+        stored = {"inside for sentiment": {"limit": 10}}
+        results = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), stored)
+        results.__dict__["insides"] = {names.SENTIMENT: {names.GS_EC: both}}
         return results
 
-    judged = JUDGES[key](found(more, less))
-    assert judged is not None and judged.verdict == "agrees" and "n = 10" in judged.evidence
+    judgement = judged(key, found(more, less))
+    assert (
+        judgement is not None and judgement.verdict == "agrees" and "n = 10" in judgement.evidence
+    )
     assert verdict(key, found(less, more)) == "disagrees"
     assert verdict(key, found(seen(0.6, 0.3, 0.8, 9), less)) == "undecided"
-    assert JUDGES[key](found(more, replace(less, cases=()))) is None
+    assert judged(key, found(more, replace(less, cases=()))) is None
 
 
 def test_translators_are_compared_sentence_by_sentence() -> None:
@@ -134,15 +137,15 @@ def test_translators_are_compared_sentence_by_sentence() -> None:
         "a dog walks the man of a park",
     )
     rows = {
-        plan.TYPO[plan.RECURRENT]: [translated(n, fair, poor, True) for n in range(60)],
-        plan.TYPO[plan.TRANSFORMER]: [translated(n, good, fair, True) for n in range(60)],
-        plan.KEYWORD[plan.RECURRENT]: [translated(n, fair, fair, n < 30) for n in range(60)],
-        plan.KEYWORD[plan.TRANSFORMER]: [translated(n, fair, fair, n < 10) for n in range(60)],
+        "typos for LSTM": [translated(n, fair, poor, True) for n in range(60)],
+        "typos for Transformer": [translated(n, good, fair, True) for n in range(60)],
+        "keywords for LSTM": [translated(n, fair, fair, n < 30) for n in range(60)],
+        "keywords for Transformer": [translated(n, fair, fair, n < 10) for n in range(60)],
     }
 
-    def found(rows: dict[str, list[Result]]) -> AttentionResults:
+    def found(rows: dict[str, list[Result]]) -> AttentionFigures:
         stored: dict[str, Any] = {name: {} for name in rows}
-        results = AttentionResults(PaperRequest("attention", "small", "mr"), Path(), stored)
+        results = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), stored)
         results.__dict__["_rows"] = rows
         return results
 
@@ -155,25 +158,25 @@ def test_translators_are_compared_sentence_by_sentence() -> None:
 @pytest.mark.parametrize("key", ["theorem-mean", "theorem-tail"])
 def test_the_theorem_holds_if_every_check_does(key: str) -> None:
     request = PaperRequest("attention", "small", "mr")
-    stored = [{plan.THEOREM: checked_theorem(holds)} for holds in (True, False)]
-    judged = [verdict(key, AttentionResults(request, Path(), one)) for one in stored]
+    stored = [{"theorem 1": checked_theorem(holds)} for holds in (True, False)]
+    judged = [verdict(key, AttentionFigures(request, Path(), one)) for one in stored]
     assert judged == ["agrees", "disagrees"]
 
 
 def test_the_case_of_a_figure_is_the_shortest_that_is_broken_in_all_cells() -> None:
-    grid = study(plan.SENTIMENT, lambda task, attack, target: 0.3)
+    grid = study(names.SENTIMENT, lambda task, attack, target: 0.3)
     texts = [("one two three", "one two", "one two three four")[n % 3] for n in range(CASES)]
     cases = tuple(replace(c, fields=(("text", t),)) for c, t in zip(grid.cases, texts))
     grid = grid.changed(cases=cases)
-    cells = [(plan.GS_EC, plan.LSTM), (plan.GS_EC, plan.ENCODER)]
+    cells = [(names.GS_EC, names.LSTM), (names.GS_EC, names.ENCODER)]
     assert stages.shortest_broken(grid, cells) == "c1"
     assert stages.shortest_broken(grid, []) is None
-    none = {**grid.cells, plan.GS_EC: {plan.LSTM: cell(0.3), plan.ENCODER: cell(0.0)}}
+    none = {**grid.cells, names.GS_EC: {names.LSTM: cell(0.3), names.ENCODER: cell(0.0)}}
     assert stages.shortest_broken(grid.changed(cells=none), cells) is None
 
 
 def test_only_an_optional_model_that_has_not_learnt_is_left_out() -> None:
-    accuracy = {plan.LSTM: 0.7, plan.ENCODER: 0.4, plan.SCRATCH: 0.61}
-    assert stages.too_weak(accuracy, [plan.SCRATCH]) == []
-    assert stages.too_weak(accuracy | {plan.SCRATCH: 0.59}, [plan.SCRATCH]) == [plan.SCRATCH]
-    assert stages.too_weak(accuracy | {plan.SCRATCH: 0.1}, []) == []
+    accuracy = {names.LSTM: 0.7, names.ENCODER: 0.4, names.SCRATCH: 0.61}
+    assert stages.too_weak(accuracy, [names.SCRATCH]) == []
+    assert stages.too_weak(accuracy | {names.SCRATCH: 0.59}, [names.SCRATCH]) == [names.SCRATCH]
+    assert stages.too_weak(accuracy | {names.SCRATCH: 0.1}, []) == []

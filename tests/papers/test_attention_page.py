@@ -10,10 +10,10 @@ import pytest
 
 from brittle.metrics.summary import rate
 from brittle_papers import SCALES, TRIAL
-from brittle_papers.attention import plan
+from brittle_papers.attention import names
+from brittle_papers.attention.claims import AttentionFigures
 from brittle_papers.attention.page import edited
-from brittle_papers.attention.results import AttentionResults
-from brittle_papers.page import Page
+from brittle_papers.page import PaperPage
 from brittle_papers.paper import build_page, load_paper
 from brittle_papers.request import PaperRequest
 from papers.invented_grids import checked_theorem, like_the_paper, seen, study, translated
@@ -21,32 +21,32 @@ from papers.invented_grids import checked_theorem, like_the_paper, seen, study, 
 
 def stored_results(tasks: tuple[str, ...]) -> dict[str, Any]:
     """Invent the results of the tasks of classification, without files."""
-    stored: dict[str, Any] = {plan.THEOREM: checked_theorem()}
+    stored: dict[str, Any] = {"theorem 1": checked_theorem()}
     for task in tasks:
-        stored[plan.DATA[task]] = {"name": task, "train": {"examples": 1000}}
-        for name in plan.TARGETS:
+        stored[f"data for {task}"] = {"name": task, "train": {"examples": 1000}}
+        for name in names.TARGETS:
             settings = {"hidden": 128, "width": 128}
-            stored[plan.TRAINING[task, name]] = {"name": f"{name}@data#0", "settings": settings}
-            stored[plan.CLEAN[task, name]] = {"right": "1110" * 25}
-        stored[plan.GRID[task]] = {
+            stored[f"train {name} for {task}"] = {"name": f"{name}@data#0", "settings": settings}
+            stored[f"accuracy of {name} for {task}"] = {"right": "1110" * 25}
+        stored[f"attacks for {task}"] = {
             "cases": 100,
-            "left_out": [plan.SCRATCH] if task == plan.ENTAILMENT else [],
+            "left_out": [names.SCRATCH] if task == names.ENTAILMENT else [],
             "settings": {"vocabulary": 800, "draws": 500},
         }
-        stored[plan.INSIDE[task]] = {"limit": 10, "case": "c0", "attended": "c1"}
+        stored[f"inside for {task}"] = {"limit": 10, "case": "c0", "attended": "c1"}
     return stored
 
 
-def found(request: PaperRequest, tasks: tuple[str, ...] = plan.CLASSIFIED) -> AttentionResults:
-    results = AttentionResults(request, Path(), stored_results(tasks))
+def found(request: PaperRequest, tasks: tuple[str, ...] = names.CLASSIFIED) -> AttentionFigures:
+    results = AttentionFigures(request, Path(), stored_results(tasks))
     results.__dict__["studies"] = {task: study(task, like_the_paper) for task in tasks}
-    runs = {plan.LSTM: seen(0.6, 0.3, 0.8), plan.ENCODER: seen(0.2, 0.05, 0.5)}
-    attended = {key: {plan.ENCODER: runs[plan.ENCODER]} for key in ("asmin-ec", "asmax-ec")}
-    results.__dict__["insides"] = {task: {plan.GS_EC: runs, **attended} for task in tasks}
+    runs = {names.LSTM: seen(0.6, 0.3, 0.8), names.ENCODER: seen(0.2, 0.05, 0.5)}
+    attended = {key: {names.ENCODER: runs[names.ENCODER]} for key in ("asmin-ec", "asmax-ec")}
+    results.__dict__["insides"] = {task: {names.GS_EC: runs, **attended} for task in tasks}
     return results
 
 
-def page_of(results: AttentionResults) -> Page:
+def page_of(results: AttentionFigures) -> PaperPage:
     return build_page(load_paper("attention"), results, {}, 60.0)
 
 
@@ -76,17 +76,17 @@ def test_every_cell_stands_beside_the_papers() -> None:
 
 
 def test_plots_are_there_and_named_after_the_paper() -> None:
-    page = page_of(found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,)))
+    page = page_of(found(PaperRequest("attention", "small", "mr"), (names.SENTIMENT,)))
     figures = {f"attention-figure-{n}" for n in ("1", "2", "4-BiLSTM", "4-MiniLM")}
-    assert set(page.plots) == figures | {f"attention-distance-{name}" for name in plan.TARGETS[:2]}
+    assert set(page.plots) == figures | {f"attention-distance-{name}" for name in names.TARGETS[:2]}
     assert "entailment (Tables 5 and 6): `--pairs` names its data" in page.text()
     judged = page.figures["findings"]
     assert "entailment-lower" not in judged and judged["relative-change"]["verdict"] == "agrees"
 
 
 def test_without_a_shared_broken_case_there_is_no_figure() -> None:
-    results = found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,))
-    stored: Any = results.results[plan.INSIDE[plan.SENTIMENT]]
+    results = found(PaperRequest("attention", "small", "mr"), (names.SENTIMENT,))
+    stored: Any = results.results["inside for sentiment"]
     stored |= {"case": None, "attended": None}
     page = page_of(results)
     assert not any(name.startswith("attention-figure") for name in page.plots)
@@ -94,13 +94,13 @@ def test_without_a_shared_broken_case_there_is_no_figure() -> None:
 
 
 def test_an_empty_cell_says_so() -> None:
-    results = found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,))
-    grid = results.studies[plan.SENTIMENT]
+    results = found(PaperRequest("attention", "small", "mr"), (names.SENTIMENT,))
+    grid = results.studies[names.SENTIMENT]
     cells = {a: dict(row) for a, row in grid.cells.items()}
-    for attack in plan.BY_ATTENTION:
-        del cells[attack][plan.ENCODER]
-    del cells[plan.LAST_LAYER][plan.ENCODER]
-    results.__dict__["studies"] = {plan.SENTIMENT: grid.changed(cells=cells)}
+    for attack in names.BY_ATTENTION:
+        del cells[attack][names.ENCODER]
+    del cells[names.LAST_LAYER][names.ENCODER]
+    results.__dict__["studies"] = {names.SENTIMENT: grid.changed(cells=cells)}
     text = page_of(results).text()
     assert "| – [17%] |" in text and "last-layer" not in page_of(results).figures["findings"]
 
@@ -108,20 +108,20 @@ def test_an_empty_cell_says_so() -> None:
 def test_translators_have_their_tables() -> None:
     pytest.importorskip("sacrebleu")
     request = PaperRequest("attention", "small", "mr", translations="multi30k")
-    results = found(request, (plan.SENTIMENT,))
+    results = found(request, (names.SENTIMENT,))
     good, poor = "a man walks a dog in the park", "a dog walks the man of a park"
     rows = {
-        plan.TYPO[plan.RECURRENT]: [translated(n, good, poor, True) for n in range(20)],
-        plan.TYPO[plan.TRANSFORMER]: [translated(n, good, good, False) for n in range(20)],
-        plan.KEYWORD[plan.RECURRENT]: [translated(n, good, poor, n < 8) for n in range(20)],
-        plan.KEYWORD[plan.TRANSFORMER]: [translated(n, good, poor, n < 2) for n in range(20)],
+        "typos for LSTM": [translated(n, good, poor, True) for n in range(20)],
+        "typos for Transformer": [translated(n, good, good, False) for n in range(20)],
+        "keywords for LSTM": [translated(n, good, poor, n < 8) for n in range(20)],
+        "keywords for Transformer": [translated(n, good, poor, n < 2) for n in range(20)],
     }
     stored: Any = results.results
     stored |= {name: {} for name in rows}
     settings = {"settings": {"nearest": 30, "vocabulary": 300}, "examples": 20}
-    for name in plan.SEQ2SEQ:
-        stored[plan.TRANSLATOR[name]] = {"name": name, "examples": 29_000, "epochs": 3}
-        stored[plan.KEYWORD[name]] = stored[plan.TYPO[name]] = settings
+    for name in names.OURS:
+        stored[f"train {name} for translation"] = {"name": name, "examples": 29_000, "epochs": 3}
+        stored[f"keywords for {name}"] = stored[f"typos for {name}"] = settings
     results.__dict__["_rows"] = rows
     page = page_of(results)
     assert "| LSTM | 27.5% | 40.0% (21.9–61.3; 8 of 20) | 0 |" in page.text()
@@ -141,7 +141,7 @@ def test_translators_have_their_tables() -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_only_a_trial_says_that_it_is_no_result(scale: str) -> None:
-    page = page_of(found(PaperRequest("attention", scale, "mr"), (plan.SENTIMENT,)))
+    page = page_of(found(PaperRequest("attention", scale, "mr"), (names.SENTIMENT,)))
     assert ("This page is a trial of the command" in page.text()) == (scale == TRIAL)
 
 

@@ -13,14 +13,15 @@ from brittle.errors import UsageError
 from brittle.text import words_of
 from brittle.workflow.running import run_tasks
 from brittle_papers.data import (
-    Limits,
-    data_task,
     load_split,
     load_splits,
     load_training_splits,
     source_digest,
     source_name,
 )
+from brittle_papers.paper import load_paper, plan_of
+from brittle_papers.request import PaperRequest
+from papers.data_tasks import data_task
 
 
 def rows(count: int, start: int = 0) -> list[tuple[str, str]]:
@@ -60,7 +61,7 @@ def test_a_folder_with_dev_and_test_alone_has_its_dev_split_divided(folder: Path
     (folder / "train.csv.gz").rename(folder / "dev.csv.gz")
     splits = load_splits(str(folder))
     assert sizes(splits) == [("train", 36), ("dev", 4), ("test", 10)]
-    assert write_data(folder, folder, Limits())["dev"] == {"examples": 4, "of": 4}
+    assert write_data(folder, folder)["dev"] == {"examples": 4, "of": 4}
     (folder / "test.csv").unlink()
     with pytest.raises(UsageError, match="has no test split"):
         load_splits(str(folder))
@@ -104,14 +105,14 @@ def test_a_file_is_divided(tmp_path: Path) -> None:
     assert len(set(texts)) == 40
 
 
-def write_data(folder: Path, to: Path, limits: Limits) -> dict[str, Any]:
+def write_data(folder: Path, to: Path, **limits: int) -> dict[str, Any]:
     """Run the data task of a folder and return its result."""
     results = run_tasks([data_task("data", str(folder), limits)], to, print)
     return dict(results["data"])
 
 
 def test_splits_are_written_and_loaded(folder: Path, tmp_path: Path) -> None:
-    result = write_data(folder, tmp_path, Limits(train=20, test=30, words=4))
+    result = write_data(folder, tmp_path, train=20, test=30, words=4)
     assert result["train"] == {"examples": 20, "of": 36} and result["test"]["examples"] == 10
     assert result["message"] == "news: train 20, dev 4, test 10"
     test = load_split(tmp_path, result, "test")
@@ -144,7 +145,9 @@ def test_no_premise_of_a_divided_file_is_in_two_splits(tmp_path: Path) -> None:
 def test_pairs_are_written_and_loaded_with_their_locked_field(tmp_path: Path) -> None:
     write_pairs(tmp_path / "nli.csv", 90)
     columns = (["premise", "hypothesis"], ["premise"])
-    task = data_task("data", str(tmp_path / "nli.csv"), Limits(words=3), 0, *columns)
+    task = data_task(
+        "data", str(tmp_path / "nli.csv"), {"words": 3}, text=columns[0], locked=columns[1]
+    )
     result = dict(run_tasks([task], tmp_path, print)["data"])
     test = load_split(tmp_path, result, "test")
     assert test.examples[0].locked == ("premise",) and test.labels == ("a", "b", "c")
@@ -160,23 +163,25 @@ def _premise(example: Example) -> str:
 
 
 def test_the_task_of_one_text_column_has_the_arguments_it_always_had(folder: Path) -> None:
-    task = data_task("data", str(folder), Limits())
-    assert set(task.arguments) == {"source", "limits", "seed", "content"}
+    for paper in ("hotflip", "imdb"):
+        request = PaperRequest(paper, "small", str(folder))
+        task = plan_of(load_paper(paper), request)[0]
+        assert set(task.arguments) == {"source", "limits", "seed", "content"}
 
 
 def test_whole_texts_are_loaded_unchanged(folder: Path, tmp_path: Path) -> None:
-    test = load_split(tmp_path, write_data(folder, tmp_path, Limits()), "test")
+    test = load_split(tmp_path, write_data(folder, tmp_path), "test")
     assert test.examples == load_splits(str(folder))["test"].examples
 
 
 def test_changed_files_are_other_data(folder: Path, tmp_path: Path) -> None:
-    first = write_data(folder, tmp_path, Limits())
+    first = write_data(folder, tmp_path)
     write(folder / "test.csv", rows(12, 100))
-    second = write_data(folder, tmp_path, Limits())
+    second = write_data(folder, tmp_path)
     assert (first["test"]["examples"], second["test"]["examples"]) == (10, 12)
     assert first["folder"] != second["folder"]
     (tmp_path / second["folder"] / "dev.csv").unlink()
-    assert write_data(folder, tmp_path, Limits()) == second
+    assert write_data(folder, tmp_path) == second
     assert (tmp_path / second["folder"] / "dev.csv").is_file()
 
 

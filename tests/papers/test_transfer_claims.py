@@ -14,9 +14,9 @@ from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner, restricted
 from brittle_papers.request import PaperRequest
-from brittle_papers.transfer import plan
-from brittle_papers.transfer.claims import JUDGES
-from brittle_papers.transfer.results import SAME_MODELS, TransferResults
+from brittle_papers.transfer.claims import TransferPaperFigures
+from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
+from papers.judged import judged
 
 pytestmark = pytest.mark.slow
 NAMES = [
@@ -27,7 +27,7 @@ TEXTS = 150
 Rate = Callable[[Member, Member], float]
 
 
-def results(rate: Rate, other: Rate | None = None) -> TransferResults:
+def results(rate: Rate, other: Rate | None = None) -> TransferPaperFigures:
     """Invent a study in which a target is fooled at a rate, and one of the other attack."""
     members = tuple(member_of(name, "mr", 2) for name in NAMES)
     winners = tuple(
@@ -69,10 +69,10 @@ def results(rate: Rate, other: Rate | None = None) -> TransferResults:
             twin_before=before,
         )
 
-    found = TransferResults(PaperRequest("transfer", "small", "mr"), Path(), {})
-    studies = {plan.PWWS: study(rate, "pwws")}
+    found = TransferPaperFigures(PaperRequest("transfer", "small", "mr"), Path(), {})
+    studies = {PWWS: study(rate, "pwws")}
     if other is not None:
-        studies[plan.GENETIC] = study(other, "genetic")
+        studies[GENETIC] = study(other, "genetic")
     found.__dict__["studies"] = studies
     return found
 
@@ -144,18 +144,18 @@ def is_bert(member: Member) -> bool:
     ],
 )
 def test_a_finding_that_holds_and_its_reverse(claim: str, holds: Rate, fails: Rate) -> None:
-    verdicts = [JUDGES[claim](results(rate)) for rate in (holds, fails)]
+    verdicts = [judged(claim, results(rate)) for rate in (holds, fails)]
     assert [v and v.verdict for v in verdicts] == ["agrees", "disagrees"]
 
 
 def test_an_attack_overfits_if_its_rates_are_further_from_the_base_rates() -> None:
     near = by_factor(dict.fromkeys(ORDERED, 0.05))
     found = [
-        JUDGES["overfit"](results(*pair))
+        judged("overfit", results(*pair))
         for pair in ((by_factor(ORDERED), near), (near, by_factor(ORDERED)))
     ]
     assert [v and v.verdict for v in found] == ["agrees", "disagrees"]
-    assert JUDGES["overfit"](results(near)) is None
+    assert judged("overfit", results(near)) is None
 
 
 def ruled(*rows: str) -> list[RuledText]:
@@ -167,15 +167,18 @@ def test_rules_are_compared_on_the_same_texts() -> None:
     weak, strong = ruled(*["+++"] * 60, *["++-"] * 40), ruled(*["++-"] * 80, *["+++"] * 20)
     found.__dict__["ruled"] = {name: {"pmi": weak, "uawr-6": strong} for name in NAMES}
     stored: Any = found.results
-    stored |= {plan.RULED: {}, plan.RULES: {"rules": {"uawr-6": 1, "pmi": 1}}}
-    judged = JUDGES["uawr-pmi"](found)
+    stored |= {"rules on the models": {}, "rules": {"rules": {"uawr-6": 1, "pmi": 1}}}
+    judgement = judged("uawr-pmi", found)
     assert (
-        judged is not None and judged.verdict == "agrees" and "word +40.0 points" in judged.evidence
+        judgement is not None
+        and judgement.verdict == "agrees"
+        and "word +40.0 points" in judgement.evidence
     )
     for sets in found.__dict__["ruled"].values():
         sets["pmi"], sets["uawr-6"] = sets["uawr-6"], sets["pmi"]
-    judged = JUDGES["uawr-pmi"](found)
-    assert judged is not None and judged.verdict == "disagrees"
+    del found.__dict__["forms"]  # what was read of them before
+    judgement = judged("uawr-pmi", found)
+    assert judgement is not None and judgement.verdict == "disagrees"
 
 
 def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
@@ -187,12 +190,12 @@ def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
         return (far if has_elmo else near)(source, target)
 
     found = results(rate, by_factor(dict.fromkeys(ORDERED, 0.2)))
-    whole = found.studies[plan.PWWS]
+    whole = found.studies[PWWS]
     names = {m.name for m in whole.sources if m.parts.get("input") in ("W", "C")}
     part = restricted(whole, names)
     assert [m.name for m in part.targets] == [m.name for m in whole.targets if m.name in names]
     rows = [n for n, member in enumerate(whole.sources) if member.name in names]
     np.testing.assert_array_equal(part.matrix().rate, whole.matrix().rate[np.ix_(rows, rows)])
     found.__dict__["studies"] = {**found.studies, SAME_MODELS: part}
-    judgement = JUDGES["overfit"](found)
+    judgement = judged("overfit", found)
     assert judgement is not None and judgement.verdict == "disagrees"

@@ -22,11 +22,11 @@ from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
 from brittle.results import Result
 from brittle.testing import FakeTarget
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 
 Make = Callable[..., Any]
 EVIL = "</script><img src=x onerror=alert(1)> \"'><b>|`\n😀 שלום"
-READ = {"careful": Reading(8, 9, 10, "one language model", "film reviews")}
+READ = {"careful": LevelReading(8, 9, 10, "one language model", "film reviews")}
 EVERY = tuple(LEVELS)
 
 
@@ -132,7 +132,7 @@ def test_a_level_that_nobody_read_is_said_to_be_so() -> None:
 
 
 def test_without_readings_there_is_no_estimate() -> None:
-    empty = {"careful": Reading(0, 0, 0, "nobody", "nothing")}
+    empty = {"careful": LevelReading(0, 0, 0, "nobody", "nothing")}
     for read in ({}, empty):
         section = Markup(ladder_section(sample_ladder(), read, ""))
         assert "Validly broken" not in section and section.count("not read yet") == 2
@@ -140,7 +140,7 @@ def test_without_readings_there_is_no_estimate() -> None:
 
 def test_the_estimate_goes_by_the_readings() -> None:
     def estimate(valid: int) -> int:
-        read = {name: Reading(valid, 100, 100, "r", "t") for name in ("careful", "any")}
+        read = {name: LevelReading(valid, 100, 100, "r", "t") for name in ("careful", "any")}
         (share,) = re.findall(r"about (\d+)%", Markup(ladder_section(sample_ladder(), read, "")))
         return int(share)
 
@@ -164,7 +164,7 @@ def test_hostile_rows_stay_text(make_run: Make, make_row: Make) -> None:
 
 
 def test_a_hostile_reading_or_finding_stays_text() -> None:
-    read = {"careful": Reading(1, 1, 2, EVIL, EVIL)}
+    read = {"careful": LevelReading(1, 1, 2, EVIL, EVIL)}
     section = Markup(ladder_section(sample_ladder(), read, EVIL, EVIL, [EVIL]))
     assert "<img" not in section and section.count("&lt;img") == 6
 
@@ -275,7 +275,7 @@ def test_rows_of_other_attacks_have_no_levels(make_run: Make) -> None:
 def test_the_card_has_the_ladder_as_a_table(
     make_run: Make, make_row: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: Mapping[str, Reading] = READ | {"any": Reading(1, 5, 10, "two people", "news")}
+    read: Mapping[str, LevelReading] = READ | {"any": LevelReading(1, 5, 10, "two people", "news")}
     monkeypatch.setattr("brittle.reports.ladder.readings", lambda: read)
     text = card(make_run(climbed_rows(make_row), attack="auto"))
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]

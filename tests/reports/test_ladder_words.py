@@ -15,9 +15,9 @@ from brittle.reports import ladder as words
 from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 
-READ = {"careful": Reading(60, 90, 100, "one language model", "film reviews")}
+READ = {"careful": LevelReading(60, 90, 100, "one language model", "film reviews")}
 FILMS = [
     ("a good film, but it is not very long", "positive"),
     ("the story is good and the actors are good", "positive"),

@@ -176,7 +176,7 @@ def test_a_folder_is_trained_from_scratch(family: str, encoder: Make, splits: An
     design = grid.design(folder)
     settings = grid.settings(design, max_length=16, layers=2, pretrained=False, epochs=1)
     target: Any = load_folder(train_on(folder, splits(), settings=settings))
-    assert target.name == f"{family}@toy#0?layers=2,pretrained=no,reads=16,epochs=1"
+    assert target.name == f"{family}@toy#0?layers=2,pretrained=no,max_length=16,epochs=1"
     assert target.attention([Text.of("a good film")])[0].weights.shape[-1] == 3
     shutil.rmtree(folder)
     assert target.scores([Text.of("a good film")]).shape == (1, 2)

@@ -74,7 +74,7 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     state, _ = load(partial, TrainingState) or (TrainingState(), {})
     gains = [a for _, a in state.history]
     losses = sum(gains[n] <= max(gains[:n], default=-1) for n in range(3))
-    assert losses and state.rate == chosen(**changed).rate / 2**losses
+    assert losses and state.rate == chosen(**changed).learning_rate / 2**losses
     resumed = train_on(LSTM, splits(), settings=chosen(**changed))
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
     assert weights(train_on(LSTM, splits(), settings=chosen(**changed))) == weights(resumed)

@@ -59,7 +59,7 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
         encoder=encoder, max_length=12, learning_rate=3e-2, batch_size=16, epochs=4, frozen=1
     )
     data = splits(64, 16)
-    assert grid.changed_settings(grid.design(encoder), "default", chosen)["reads"] == 12
+    assert grid.changed_settings(grid.design(encoder), "default", chosen)["max_length"] == 12
 
     def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
@@ -89,7 +89,10 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
 
 def as_a_target(folder: Path) -> None:
     target = zoo.load_folder(folder)
-    assert target.name == "encoder@toy#0?reads=12,frozen=1,rate=0.03,batch=16,epochs=4"
+    assert (
+        target.name
+        == "encoder@toy#0?max_length=12,frozen=1,learning_rate=0.03,batch_size=16,epochs=4"
+    )
     assert target.labels == ("negative", "positive")
     model: Any = target.model
     # The digests in the card cover the weights: these are not hashed a second time.
@@ -124,7 +127,7 @@ def test_a_folder_is_a_model_by_its_name(encoder: str, tmp_path: Path) -> None:
     assert find(str(moved), data, 2) is None
     for spec in (f"zoo:{moved}@{data}#2", "zoo:encoder@toy#2"):
         target = load_zoo(f"{spec}?epochs=1,reads=12,rate=0.03", train=False)
-        assert target.name == "encoder@toy#2?reads=12,rate=0.03,epochs=1"
+        assert target.name == "encoder@toy#2?max_length=12,learning_rate=0.03,epochs=1"
         assert target.scores([Text.of("warm")]).shape == (1, 2)
         target.close()
     assert "encoder encoder, tuned" in (folder / "README.md").read_text()

@@ -12,10 +12,10 @@ import pytest
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.results import Result
 from brittle.text import Text
-from brittle.validity.key import Key, key_path, load_key, save_key
-from brittle.validity.sampling import Item, Sample, Source
+from brittle.validity.key import SampleKey, key_path, load_key, save_key
+from brittle.validity.sampling import DrawnSample, PageItem, Source
 
-Answer = Callable[[Item], Mapping[str, Any]]
+Answer = Callable[[PageItem], Mapping[str, Any]]
 LABELS = ("negative", "positive")
 
 
@@ -63,10 +63,10 @@ def beside() -> Source:
 
 
 @pytest.fixture
-def keyed(tmp_path: Path) -> Callable[[Sample], Key]:
+def keyed(tmp_path: Path) -> Callable[[DrawnSample], SampleKey]:
     """Save the key of a sample beside a run, and load it."""
 
-    def save(sample: Sample) -> Key:
+    def save(sample: DrawnSample) -> SampleKey:
         path = key_path(tmp_path / "demo.sqlite", sample.id)
         save_key(sample, path)
         return load_key(path)
@@ -78,7 +78,7 @@ def keyed(tmp_path: Path) -> Callable[[Sample], Key]:
 def answer_file(tmp_path: Path) -> Callable[..., Path]:
     """Write the file of a person who answers by a function of the item, as the page saves it."""
 
-    def write(sample: Sample, answer: Answer, person: int = 1, **changes: Any) -> Path:
+    def write(sample: DrawnSample, answer: Answer, person: int = 1, **changes: Any) -> Path:
         path = tmp_path / f"answers-{person}.json"
         items = {item.id: item for item in sample.items}
         content = {

@@ -11,29 +11,29 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.validity.answers import AnswerFile, check_answers, load_answers
-from brittle.validity.key import Key, key_path, key_paths, load_key, save_key
+from brittle.validity.key import SampleKey, key_path, key_paths, load_key, save_key
 from brittle.validity.presets import preset
-from brittle.validity.sampling import Item, Sample, Source, draw_sample
+from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
 
 Write = Callable[..., Path]
 STANDARD = preset("standard")
 
 
-def good(item: Item) -> Mapping[str, Any]:
+def good(item: PageItem) -> Mapping[str, Any]:
     return {"label": "positive", "natural": 4, "meaning": 5}
 
 
 @pytest.fixture
-def sample(source: Source) -> Sample:
+def sample(source: Source) -> DrawnSample:
     return draw_sample(source, STANDARD, 8, 2)
 
 
-def check(files: list[AnswerFile], key: Key, **more: Any) -> Any:
+def check(files: list[AnswerFile], key: SampleKey, **more: Any) -> Any:
     return check_answers(files, key, STANDARD, **more)
 
 
 def test_a_finished_file_is_read(
-    sample: Sample, keyed: Callable[[Sample], Key], answer_file: Write
+    sample: DrawnSample, keyed: Callable[[DrawnSample], SampleKey], answer_file: Write
 ) -> None:
     files = [load_answers(answer_file(sample, good, person)) for person in (2, 1)]
     people = check(files, keyed(sample))
@@ -67,7 +67,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_the_file_of_another_sample_or_an_edited_one_is_refused(
-    sample: Sample, source: Source, keyed: Callable[[Sample], Key], answer_file: Write
+    sample: DrawnSample,
+    source: Source,
+    keyed: Callable[[DrawnSample], SampleKey],
+    answer_file: Write,
 ) -> None:
     key = keyed(sample)
     other = draw_sample(source, STANDARD, 8, 2, seed=5)
@@ -90,8 +93,8 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
     ],
 )
 def test_answers_that_could_not_be_given_are_refused(
-    sample: Sample,
-    keyed: Callable[[Sample], Key],
+    sample: DrawnSample,
+    keyed: Callable[[DrawnSample], SampleKey],
     answer_file: Write,
     given: dict[str, Any],
     message: str,
@@ -102,7 +105,7 @@ def test_answers_that_could_not_be_given_are_refused(
 
 
 def test_two_files_of_one_person_are_refused(
-    sample: Sample, keyed: Callable[[Sample], Key], answer_file: Write
+    sample: DrawnSample, keyed: Callable[[DrawnSample], SampleKey], answer_file: Write
 ) -> None:
     file = load_answers(answer_file(sample, good, 1))
     with pytest.raises(UsageError, match=r"both of person 1.*--people 3 adds one"):
@@ -110,7 +113,7 @@ def test_two_files_of_one_person_are_refused(
 
 
 def test_an_unfinished_file_counts_only_if_asked_for_and_then_by_whole_items(
-    sample: Sample, keyed: Callable[[Sample], Key], answer_file: Write
+    sample: DrawnSample, keyed: Callable[[DrawnSample], SampleKey], answer_file: Write
 ) -> None:
     path = answer_file(sample, good)
     content = json.loads(path.read_text())
@@ -127,7 +130,7 @@ def test_an_unfinished_file_counts_only_if_asked_for_and_then_by_whole_items(
         check([load_answers(path)], key, unfinished=True)
 
 
-def test_a_damaged_key_says_how_to_write_it_again(sample: Sample, tmp_path: Path) -> None:
+def test_a_damaged_key_says_how_to_write_it_again(sample: DrawnSample, tmp_path: Path) -> None:
     path = key_path(tmp_path / "demo.sqlite", sample.id)
     for text in ("{", '{"layout": 9}', '{"layout": 1}'):
         path.write_text(text)
@@ -135,7 +138,9 @@ def test_a_damaged_key_says_how_to_write_it_again(sample: Sample, tmp_path: Path
             load_key(path)
 
 
-def test_keys_belong_to_the_run_whose_name_they_begin_with(sample: Sample, tmp_path: Path) -> None:
+def test_keys_belong_to_the_run_whose_name_they_begin_with(
+    sample: DrawnSample, tmp_path: Path
+) -> None:
     for run in ("demo", "demo.more", "demolished"):
         save_key(sample, key_path(tmp_path / f"{run}.sqlite", sample.id))
     for run in ("demo", "demo.more", "demolished"):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from brittle.validity.answers import check_answers, load_answers
-from brittle.validity.key import Key
+from brittle.validity.key import SampleKey
 from brittle.validity.presets import preset
-from brittle.validity.sampling import Item, Sample, Source, draw_sample
+from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
 from brittle.validity.tables import TableRow, answer_table
 
 Write = Callable[..., Path]
@@ -19,12 +19,15 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def table(
-    source: Source, beside: Source, keyed: Callable[[Sample], Key], answer_file: Write
+    source: Source, beside: Source, keyed: Callable[[DrawnSample], SampleKey], answer_file: Write
 ) -> Callable[..., dict[tuple[str, str], TableRow]]:
     """Return a function that has people answer a preset, and returns the rows of its table."""
 
     def make(
-        name: str, *people: Callable[[Item], Mapping[str, Any]], count: int = 40, two: bool = False
+        name: str,
+        *people: Callable[[PageItem], Mapping[str, Any]],
+        count: int = 40,
+        two: bool = False,
     ) -> dict[tuple[str, str], TableRow]:
         questionnaire = preset(name)
         sample = draw_sample(
@@ -42,15 +45,15 @@ def table(
     return make
 
 
-def label(item: Item, is_right: bool = True) -> str:
+def label(item: PageItem, is_right: bool = True) -> str:
     return ("negative", "positive")[(int(item.case, 16) + (not is_right)) % 2]
 
 
 def test_hotflip_has_the_median_accuracy_of_the_people(table: Any) -> None:
-    def careful(item: Item) -> dict[str, Any]:
+    def careful(item: PageItem) -> dict[str, Any]:
         return {"label": label(item)}
 
-    def careless(item: Item) -> dict[str, Any]:
+    def careless(item: PageItem) -> dict[str, Any]:
         return {"label": label(item, item.panels[0].role == "original")}
 
     rows = table("hotflip", careful, careful, careless)
@@ -62,7 +65,7 @@ def test_hotflip_has_the_median_accuracy_of_the_people(table: Any) -> None:
 
 
 def test_natural_sentences_has_a_column_for_each_run(table: Any) -> None:
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         own = item.panels[0].role == "adversarial"
         return {"grammatical": "yes" if own else "no", "similar": "yes"}
 
@@ -73,7 +76,7 @@ def test_natural_sentences_has_a_column_for_each_run(table: Any) -> None:
 
 
 def test_natural_pictures_asks_about_both_and_lets_one_be_closer(table: Any) -> None:
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         first = item.panels[0].role
         return {
             "handwritten": "yes" if first == "adversarial" else "no",
@@ -89,7 +92,7 @@ def test_natural_pictures_asks_about_both_and_lets_one_be_closer(table: Any) -> 
 
 
 def test_natural_changes_asks_which_of_two_changes_is_more_natural(table: Any) -> None:
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         return {"changes": "first" if item.panels[0].role == "adversarial" else "second"}
 
     rows = table("natural-changes", person, two=True)
@@ -99,7 +102,7 @@ def test_natural_changes_asks_which_of_two_changes_is_more_natural(table: Any) -
 
 
 def test_attention_has_relative_readability_and_accuracy(table: Any) -> None:
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         number = int(item.case, 16)
         own, other = ("first", "second")
         if item.panels[0].role == "beside":

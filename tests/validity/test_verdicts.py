@@ -12,10 +12,17 @@ import pytest
 from brittle.errors import UsageError
 from brittle.metrics import Figure, rate, wilson
 from brittle.validity.answers import check_answers, load_answers
-from brittle.validity.figures import Floors, Judged, OtherFamily, Reading, Thresholds, Validity
-from brittle.validity.key import Key
+from brittle.validity.figures import (
+    Floors,
+    JudgeFigures,
+    OtherFamily,
+    Reading,
+    Thresholds,
+    Validity,
+)
+from brittle.validity.key import SampleKey
 from brittle.validity.presets import preset
-from brittle.validity.sampling import Item, Sample, Source, draw_sample
+from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
 from brittle.validity.stored import as_stored, restore_floors, restore_validity
 from brittle.validity.verdicts import read_sample
 
@@ -24,17 +31,20 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture
-def sample(source: Source) -> Sample:
+def sample(source: Source) -> DrawnSample:
     return draw_sample(source, STANDARD, 40, 2)
 
 
 @pytest.fixture
 def read(
-    sample: Sample, source: Source, keyed: Callable[[Sample], Key], answer_file: Write
+    sample: DrawnSample,
+    source: Source,
+    keyed: Callable[[DrawnSample], SampleKey],
+    answer_file: Write,
 ) -> Callable[..., Reading]:
     """Return a function that reads the answers of people who answer by functions."""
 
-    def call(*people: Callable[[Item], Mapping[str, Any]], **thresholds: int) -> Reading:
+    def call(*people: Callable[[PageItem], Mapping[str, Any]], **thresholds: int) -> Reading:
         files = [answer_file(sample, answer, n + 1) for n, answer in enumerate(people)]
         rows = {row.case: row for row in source.rows}
         key = keyed(sample)
@@ -44,25 +54,25 @@ def read(
     return call
 
 
-def right(item: Item) -> str:
+def right(item: PageItem) -> str:
     return ("negative", "positive")[int(item.case, 16) % 2]
 
 
-def wrong(item: Item) -> str:
+def wrong(item: PageItem) -> str:
     return ("positive", "negative")[int(item.case, 16) % 2]
 
 
-def answers(item: Item, **changes: Any) -> dict[str, Any]:
+def answers(item: PageItem, **changes: Any) -> dict[str, Any]:
     return {"label": right(item), "natural": 5, "meaning": 5} | changes
 
 
 def test_all_three_parts_are_needed_and_counted_each(
-    read: Callable[..., Reading], sample: Sample
+    read: Callable[..., Reading], sample: DrawnSample
 ) -> None:
     adversaries = [item.id for item in sample.items if item.panels[0].role == "adversarial"]
     fails = dict(zip(adversaries, ["label"] * 3 + ["meaning"] * 4 + ["natural"] * 5))
 
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         worst = {"label": wrong(item), "meaning": 3, "natural": 2}
         failing = fails.get(item.id)
         return answers(item, **({failing: worst[failing]} if failing else {}))
@@ -82,7 +92,7 @@ def test_all_three_parts_are_needed_and_counted_each(
 
 
 def test_thresholds_decide_what_is_kept(read: Callable[..., Reading]) -> None:
-    def person(item: Item) -> dict[str, Any]:
+    def person(item: PageItem) -> dict[str, Any]:
         return answers(item, meaning=3, natural=2)
 
     assert read(person).parts["valid"].value == 0
@@ -109,7 +119,7 @@ def test_cannot_tell_is_not_the_label(read: Callable[..., Reading]) -> None:
 
 
 def test_a_run_made_anew_is_not_what_people_read(
-    sample: Sample, source: Source, keyed: Callable[[Sample], Key]
+    sample: DrawnSample, source: Source, keyed: Callable[[DrawnSample], SampleKey]
 ) -> None:
     rows = {row.case: row for row in source.rows}
     case = sample.items[0].case
@@ -132,7 +142,7 @@ def test_valid_success_is_the_product_and_everything_survives_storing(
     assert valid.low < valid.value < valid.high < success.value  # type: ignore[operator]
     assert restore_validity(as_stored(validity)) == validity
     figure = Figure(0.4, 0.3, 0.5, None, 60, "judged")
-    judge = Judged("judge", "f", 30, 60, figure, figure, ("demo",), "poststratified", figure)
+    judge = JudgeFigures("judge", "f", 30, 60, figure, figure, ("demo",), "poststratified", figure)
     both = replace(validity, judge=judge)
     assert restore_validity(as_stored(both)) == both and both.figure == figure
     floors = Floors(figure, figure, OtherFamily("bayes", figure, figure), {"other": "why"})

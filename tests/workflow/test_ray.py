@@ -28,8 +28,8 @@ from brittle.workflow.backends.ray_workers import describe_death
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
 from brittle_papers import tasks as paper_tasks
-from brittle_papers.data import Limits, data_task
-from brittle_papers.tasks import build_task
+from brittle_papers.planning import build_task
+from papers.data_tasks import data_task
 
 if TYPE_CHECKING:
     from conftest import RayNodes
@@ -180,7 +180,7 @@ def paper_plan(films: str) -> list[Task]:
     model = {"data": "data", "size": "tiny", "changed_settings": {"epochs": 60, "patience": 60}}
     attack = {"data": "data", "attack": "genetic", "limit": None, "settings": {}}
     return [
-        data_task("data", films, Limits()),
+        data_task("data", films),
         build_task("train", paper_tasks.train, model="LSTM-W-Random-1", **model),
         build_task("attack", paper_tasks.attack, target="train", **attack),
     ]

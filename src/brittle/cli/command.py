@@ -121,18 +121,19 @@ def add_option_flags(
     add: Callable[..., Any],
     options: type,
     *names: str,
+    without: Sequence[str] = (),
     aliases: Mapping[str, Sequence[str]] = MappingProxyType({}),
     **changed: Any,
 ) -> None:
     """Add the flags of an options value by the method `add_argument` of a parser or a group.
 
-    With `names`, those of these fields alone. `aliases` are further flags of a field, and `changed`
-    has, by field, the arguments of `add_argument` that differ in a command.
+    With `names`, those of these fields alone, or all `without` some. `aliases` are further flags of
+    a field, and `changed` has, by field, the arguments of `add_argument` that differ in a command.
     """
     hints = get_type_hints(options)
     defaults = {field.name: field.default for field in fields(options)}
     for name, flag in flags_of(options).items():
-        if names and name not in names:
+        if (names and name not in names) or name in without:
             continue
         default, dest = defaults[name], flag.name or name
         about: dict[str, Any] = {"help": flag.help, "default": default, "dest": dest}

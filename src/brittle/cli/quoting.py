@@ -27,20 +27,20 @@ _PLAIN = re.compile(r"[\w@%+=:,./-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Line:
+class ShellLine:
     """The words of a line; the last one is being written, in a `quote` that is still open."""
 
     words: tuple[str, ...]
     quote: str = ""
 
 
-def read_line(line: str) -> Line:
+def read_line(line: str) -> ShellLine:
     """Read what stands before the cursor, whatever it is.
 
     >>> read_line("brittle attack 'my folder/' pw").words
     ('brittle', 'attack', 'my folder/', 'pw')
     >>> read_line('brittle try "zoo:'), read_line("brittle show ").words
-    (Line(words=('brittle', 'try', 'zoo:'), quote='"'), ('brittle', 'show', ''))
+    (ShellLine(words=('brittle', 'try', 'zoo:'), quote='"'), ('brittle', 'show', ''))
     """
     words, quote = [""], ""
     is_begun = False
@@ -53,7 +53,7 @@ def read_line(line: str) -> Line:
         elif is_begun:
             words.append("")
             is_begun = False
-    return Line(tuple(words), quote)
+    return ShellLine(tuple(words), quote)
 
 
 def _value(kind: str, text: str) -> str:

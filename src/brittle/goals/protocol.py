@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from brittle.answers import AnswerKind
 from brittle.asks import Case
 
+ALREADY_THERE = "already there"
+"""Why a case need not be attacked: its original reaches the goal."""
+
 Losses = NDArray[np.float64]
 Wins = NDArray[np.bool_]
 Indices = NDArray[np.int64]

@@ -15,10 +15,9 @@ import numpy as np
 from brittle.answers import TEXTS, AnswerKind
 from brittle.asks import Case
 from brittle.errors import UsageError
-from brittle.goals.protocol import Candidates, Losses, Wins
+from brittle.goals.protocol import ALREADY_THERE, Candidates, Losses, Wins
 from brittle.goals.words import best_match, folded_words
 
-ALREADY_THERE = "already there"
 EMPTY = "empty translation"
 """The reason of a case that cannot be compared with the translation of its original."""
 

@@ -17,7 +17,7 @@ from brittle.reports.page import asset, joined_script, render_page
 from brittle.reports.pictures import embedded_picture
 from brittle.validity.answers import FORMAT, LAYOUT
 from brittle.validity.questionnaire import CANNOT_TELL, WORDS, Question, Questionnaire
-from brittle.validity.sampling import Item, Panel, Sample
+from brittle.validity.sampling import DrawnSample, PageItem, Panel
 
 SCRIPT = ("annotation/state", "annotation/panels", "annotation/questions", "annotation/flow")
 """The files in `script/`, after `elements`, in reading order."""
@@ -26,7 +26,7 @@ CANNOT_TELL_KEY = "x"
 CAPTIONS = {"yes": "yes", "no": "no", "first": "the first", "second": "the second"}
 
 
-def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -> str:
+def annotation_page(sample: DrawnSample, questionnaire: Questionnaire, person: int) -> str:
     """Render the page of one person, who is counted from 1."""
     thing = "picture" if sample.has_pictures else "text"
     words = WORDS[thing]
@@ -59,7 +59,9 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
     )
 
 
-def _question(question: Question, sample: Sample, words: Mapping[str, str]) -> Mapping[str, Any]:
+def _question(
+    question: Question, sample: DrawnSample, words: Mapping[str, str]
+) -> Mapping[str, Any]:
     answers = question.answers(sample.labels)
     names = [_caption(question, answer, words) for answer in answers]
     if question.kind == "label":
@@ -92,7 +94,7 @@ def _shortcuts(names: Sequence[str]) -> list[str]:
     return [*own, CANNOT_TELL_KEY][: len(names)]
 
 
-def _panels(item: Item, questionnaire: Questionnaire, has_pictures: bool) -> list[Any]:
+def _panels(item: PageItem, questionnaire: Questionnaire, has_pictures: bool) -> list[Any]:
     """Write the panels of an item; what differs between the first two is every second part."""
     if has_pictures:
         return [embedded_picture(panel.fields[0][1]) for panel in item.panels]

@@ -38,7 +38,7 @@ from brittle.reports.summary_lines import (
 from brittle.reports.table import Cell, Column, Table, in_markdown
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 from brittle.visible import visible
 
 LADDER_HEADS = (
@@ -83,7 +83,7 @@ def card(run: StoredRun) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _ladder(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[str]:
+def _ladder(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[str]:
     """Yield the ladder: the finding, a table from gentle to rough, who read, and the estimate."""
     yield f"**{in_markdown(verdict(climbed))}**"
     before = climbed.before
@@ -104,7 +104,7 @@ def _ladder(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[str]:
     yield from (in_markdown(sentence) for sentence in sentences if sentence is not None)
 
 
-def _rung(rung: Rung, climbed: Ladder, reading: Reading | None) -> tuple[str, ...]:
+def _rung(rung: Rung, climbed: Ladder, reading: LevelReading | None) -> tuple[str, ...]:
     broken = f"{number(rung.broken)} of {number(climbed.attacked)}"
     proved = f"{number(rung.proved)} of {number(rung.tried)}"
     said = reading_text(reading, with_label=True)

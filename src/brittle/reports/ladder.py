@@ -13,7 +13,7 @@ from brittle.metrics.summary import Figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.yardstick import yardstick_lines
 from brittle.results import Result
-from brittle.validity.readings import Reading, own_readings, readings
+from brittle.validity.readings import LevelReading, own_readings, readings
 
 GENTLE = (REWRITE, CAREFUL)
 """The levels that most readers accept."""
@@ -47,7 +47,7 @@ class RungLine:
     validity: str
 
 
-def run_readings(run: StoredRun, results: Sequence[Result]) -> Mapping[str, Reading]:
+def run_readings(run: StoredRun, results: Sequence[Result]) -> Mapping[str, LevelReading]:
     """Return what readers said of each level: of texts of this run, or else of those shipped."""
     return {**readings(), **own_readings(run.stored_validity, results)}
 
@@ -89,7 +89,7 @@ def in_words(share: float) -> str:
     return next((words for limit, words in FRACTIONS if share <= limit), "all")
 
 
-def rung_lines(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> list[RungLine]:
+def rung_lines(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> list[RungLine]:
     """Write the levels, the gentlest first."""
     read = readings() if read is None else read
     return [
@@ -97,7 +97,9 @@ def rung_lines(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> lis
     ]
 
 
-def _rung_line(rung: Rung, ladder: Ladder, reading: Reading | None, number_of: int) -> RungLine:
+def _rung_line(
+    rung: Rung, ladder: Ladder, reading: LevelReading | None, number_of: int
+) -> RungLine:
     broken = number(rung.broken) + (f" of {number(ladder.attacked)}" if number_of == 0 else "")
     if not rung.tried:
         return RungLine(rung.title, percent(rung.standing.value), broken, "nothing to change")
@@ -121,7 +123,7 @@ def held_line(ladder: Ladder) -> str:
     return " · ".join(parts)
 
 
-def reading_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> str | None:
+def reading_line(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> str | None:
     """Say who calls texts valid; None if nobody read texts of these levels."""
     read = readings() if read is None else read
     known = [(rung.title, read[rung.level]) for rung in ladder.rungs if rung.level in read]
@@ -160,13 +162,13 @@ def proved_line(ladder: Ladder) -> str | None:
     return f"proved (every text of the level was tried, none breaks): {', '.join(proved)}"
 
 
-def valid_estimate(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> Figure:
+def valid_estimate(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> Figure:
     """Estimate the share of attacked cases that a valid text breaks."""
     read = readings() if read is None else read
     return validly_broken(ladder, {level: (one.valid, one.of) for level, one in read.items()})
 
 
-def estimate_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> str | None:
+def estimate_line(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> str | None:
     """Write the estimate of validly broken cases with its interval."""
     figure = valid_estimate(ladder, read)
     if figure.value is None:
@@ -178,13 +180,13 @@ def estimate_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> 
     )
 
 
-def more_lines(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> list[str]:
+def more_lines(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> list[str]:
     """List what stands behind the first screen: proofs, the estimate, who read."""
     lines = [proved_line(ladder), estimate_line(ladder, read), reading_line(ladder, read)]
     return [*(line for line in lines if line), *yardstick_lines()]
 
 
-def ladder_json(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> dict[str, Any]:
+def ladder_json(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> dict[str, Any]:
     """Return the ladder as plain data."""
     read = readings() if read is None else read
     rungs = [

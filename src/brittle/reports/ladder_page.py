@@ -15,7 +15,7 @@ from brittle.reports.page import Section
 from brittle.reports.yardstick import yardstick_table
 from brittle.results import Result
 from brittle.statuses import CountedAs, statuses_that_count_as
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 
 HEADING = "How rough must an edit be?"
 EXPLAINED = (
@@ -61,7 +61,7 @@ class LadderCard:
 
 def ladder_section(
     climbed: Ladder,
-    read: Mapping[str, Reading],
+    read: Mapping[str, LevelReading],
     headline: str,
     what: str = "accuracy",
     notes: Sequence[str] = (),
@@ -87,10 +87,10 @@ def ladder_section(
     return Section("ladder_parts.ladder", shown, HEADING, "ladder", has_heading=True)
 
 
-def reading_text(reading: Reading | None, with_label: bool = False) -> str:
+def reading_text(reading: LevelReading | None, with_label: bool = False) -> str:
     """Write what blind readers said of such texts, of how many, and who read.
 
-    >>> reading_text(Reading(3, 4, 4, "one language model", "film reviews"))
+    >>> reading_text(LevelReading(3, 4, 4, "one language model", "film reviews"))
     'valid in 75% of 4 read (one language model, film reviews)'
     >>> reading_text(None)
     'not read yet'
@@ -104,7 +104,7 @@ def reading_text(reading: Reading | None, with_label: bool = False) -> str:
     return f"{share}{label} ({reading.reader}, {reading.texts})"
 
 
-def how_estimated(climbed: Ladder, read: Mapping[str, Reading]) -> str | None:
+def how_estimated(climbed: Ladder, read: Mapping[str, LevelReading]) -> str | None:
     """Say how validly broken cases are estimated; None if nobody read texts of these levels."""
     if valid_estimate(climbed, read).value is None:
         return None
@@ -178,7 +178,7 @@ def _first_step(climbed: Ladder, what: str) -> LadderStep:
     )
 
 
-def _steps(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[LadderStep]:
+def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[LadderStep]:
     """Yield every level, with what it takes of the accuracy that the gentler ones left."""
     before = climbed.before.value or 0.0
     for rung in climbed.rungs:
@@ -220,7 +220,7 @@ def _with_interval(figure: Figure) -> str:
     return f"{percent(figure.value)} ({low}–{high})"
 
 
-def _cards(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[LadderCard]:
+def _cards(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[LadderCard]:
     """Yield the figures that stand below the bars."""
     attacked = number(climbed.attacked)
     figure = valid_estimate(climbed, read)
@@ -255,7 +255,7 @@ def _counted(name: str, count: int, about: str, counted_as: CountedAs) -> Ladder
     return LadderCard(name, number(count), about, link=link if count else "")
 
 
-def _unread(climbed: Ladder, read: Mapping[str, Reading]) -> list[str]:
+def _unread(climbed: Ladder, read: Mapping[str, LevelReading]) -> list[str]:
     """Return the titles of levels that broke cases, and of which nobody read any text."""
     broken = [rung for rung in climbed.rungs if rung.broken]
     return [rung.title for rung in broken if not (rung.level in read and read[rung.level].of)]

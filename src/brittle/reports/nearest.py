@@ -23,7 +23,7 @@ def nearest_section(rows: Sequence[Row], layer: str) -> Section | None:
     return Section("run_parts.nearest", shown, "What edited words look like to the target")
 
 
-class NearWord(Protocol):
+class NearbyWord(Protocol):
     """A word near another one."""
 
     @property
@@ -49,13 +49,13 @@ class ChangedWord(Protocol):
     def rank(self) -> int: ...
 
     @property
-    def before(self) -> Sequence[NearWord]: ...
+    def before(self) -> Sequence[NearbyWord]: ...
 
     @property
-    def after(self) -> Sequence[NearWord]: ...
+    def after(self) -> Sequence[NearbyWord]: ...
 
 
-def neighbours_block(word: str, near: Sequence[NearWord], about: str) -> Group:
+def neighbours_block(word: str, near: Sequence[NearbyWord], about: str) -> Group:
     """Show the nearest words of a word."""
     return Group(about, _neighbours((word, near)))
 
@@ -80,7 +80,7 @@ def changes_block(changes: Sequence[ChangedWord], about: str, is_run: bool) -> G
     return Group(about, table, f"{nearer} (cosine {change.cosine:.3f}).")
 
 
-def _neighbours(*words: tuple[str, Sequence[NearWord]]) -> Table:
+def _neighbours(*words: tuple[str, Sequence[NearbyWord]]) -> Table:
     """Show the nearest words of one or more words side by side."""
     columns: list[Column] = []
     for word, _ in words:

@@ -10,8 +10,7 @@ from brittle.asks import DECIDED, UNTRIED
 from brittle.errors import MissingPackage, install_command
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
-from brittle.goals.bleu import bleu_signature
-from brittle.goals.texts import ALREADY_THERE
+from brittle.goals.protocol import ALREADY_THERE
 from brittle.metrics.bleu import (
     CHANGE_EVERY_TEXT,
     counts_as_changed,
@@ -97,6 +96,8 @@ def part_of(count: int, whole: str, verbs: tuple[str, str]) -> str:
 
 def bleu_notes(results: Sequence[Result]) -> list[str]:
     """Say what BLEU is compared with, and by which signature."""
+    from brittle.goals.bleu import bleu_signature
+
     try:
         signature = bleu_signature()
     except MissingPackage:

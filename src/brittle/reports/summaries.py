@@ -32,7 +32,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result, Step
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 from brittle.visible import visible
 
 FINISHES_FIRST = "rules"
@@ -81,7 +81,7 @@ def summary_text(run: StoredRun) -> str:
     return visible("\n".join(text))
 
 
-def _ladder_text(results: Sequence[Result], read: Mapping[str, Reading]) -> list[str]:
+def _ladder_text(results: Sequence[Result], read: Mapping[str, LevelReading]) -> list[str]:
     """Write the ladder of a run, if it has one."""
     climbed = ladder(results)
     if climbed is None:

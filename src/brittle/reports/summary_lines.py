@@ -20,7 +20,7 @@ from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.statuses import STATUSES, Status
-from brittle.validity.readings import Reading
+from brittle.validity.readings import LevelReading
 
 NAMED_PRESETS = ("careful", "loose", "typo", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
@@ -194,7 +194,7 @@ def closing_lines(
     totals: Mapping[str, float],
     manifest: Mapping[str, Any],
     steps: Iterable[Step] = (),
-    read: Mapping[str, Reading] | None = None,
+    read: Mapping[str, LevelReading] | None = None,
 ) -> list[str]:
     """Return the lines below the figures: statuses, what is proved, what texts keep, the cost.
 

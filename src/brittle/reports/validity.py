@@ -12,7 +12,7 @@ from brittle.metrics.summary import Figure
 from brittle.reports.page import Section
 from brittle.reports.summary_lines import format_interval
 from brittle.reports.table import Cell, Column, Table
-from brittle.validity.figures import VALID, Floors, Judged, Reading, Validity
+from brittle.validity.figures import VALID, Floors, JudgeFigures, Reading, Validity
 
 if TYPE_CHECKING:
     from brittle.validity.tables import TableRow
@@ -85,7 +85,7 @@ def _beside(original: Figure | None) -> str:
     return f"originals {percent(original.value)} of {number(original.of)}"
 
 
-def _judge_lines(judge: Judged) -> list[Line]:
+def _judge_lines(judge: JudgeFigures) -> list[Line]:
     said = f"it calls {number(judge.said_valid)} of {number(judge.judged)} valid"
     return [
         figure_line("judge: sensitivity", judge.sensitivity),

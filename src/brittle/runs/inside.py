@@ -31,7 +31,7 @@ CROSS_ATTENTION = (
 Array = NDArray[np.float64]
 
 
-class Rows(Protocol):
+class BrokenRun(Protocol):
     """What is needed of a run."""
 
     @property
@@ -43,7 +43,7 @@ class Rows(Protocol):
     def results(self) -> list[Result]: ...
 
 
-def broken_cases(run: Rows, case: str | None = None, limit: int | None = None) -> list[Result]:
+def broken_cases(run: BrokenRun, case: str | None = None, limit: int | None = None) -> list[Result]:
     """Return the broken cases of a run, or the one whose name begins with `case`."""
     if run.manifest.get("kind", "text") != "text":
         raise UsageError(
@@ -75,7 +75,9 @@ def broken_cases(run: Rows, case: str | None = None, limit: int | None = None) -
     return chosen
 
 
-def look_inside(run: Rows, target: Any, rows: Sequence[Result], layer: str = "first") -> InsideRun:
+def look_inside(
+    run: BrokenRun, target: Any, rows: Sequence[Result], layer: str = "first"
+) -> InsideRun:
     """Look at broken cases before and after, a few at a time: long texts have much attention."""
     layers: tuple[str, ...] = ()
     notes: dict[str, None] = {}
@@ -90,7 +92,7 @@ def look_inside(run: Rows, target: Any, rows: Sequence[Result], layer: str = "fi
     )
 
 
-def texts_of(run: Rows, row: Result) -> tuple[Text, Text]:
+def texts_of(run: BrokenRun, row: Result) -> tuple[Text, Text]:
     """Return the texts of a broken case, before and after."""
     locked = run.manifest.get("locked", [])
     kind: Any = kind_named("text")

@@ -16,7 +16,7 @@ from brittle.errors import UsageError
 from brittle.files import write_whole
 from brittle.metrics.inside import InsideCase, InsideRun, inside_json
 from brittle.results import Result, has_adversary
-from brittle.runs.inside import Rows, look_inside, texts_of, words_in
+from brittle.runs.inside import BrokenRun, look_inside, texts_of, words_in
 from brittle.runs.store import inside_path as inside_path
 from brittle.schema import Malformed, load_json, parse
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 LAYOUT = 1
 
 
-class StoredRows(Rows, Protocol):
+class RunWithFile(BrokenRun, Protocol):
     """What is needed of a run: its rows, and its file."""
 
     @property
     def path(self) -> Path: ...
 
 
-def looked_at(run: StoredRows, target: Any, rows: Sequence[Result], layer: str) -> InsideRun:
+def looked_at(run: RunWithFile, target: Any, rows: Sequence[Result], layer: str) -> InsideRun:
     """Return what the target shows of cases; those not yet in the file are computed and added."""
     path, known = inside_path(run.path), None
     with suppress(UsageError, FileNotFoundError):  # a damaged file is written anew
@@ -52,7 +52,7 @@ def looked_at(run: StoredRows, target: Any, rows: Sequence[Result], layer: str) 
     return replace(known, cases=tuple(cases[row.case] for row in rows))
 
 
-def fitting(inside: InsideRun, run: Rows) -> InsideRun:
+def fitting(inside: InsideRun, run: BrokenRun) -> InsideRun:
     """Keep the cases that are about the texts of this run, which may have been made anew."""
     rows = {row.case: row for row in run.results() if has_adversary(row)}
     cases = [
@@ -65,7 +65,7 @@ def fitting(inside: InsideRun, run: Rows) -> InsideRun:
     return replace(inside, run=run.name, cases=tuple(cases))
 
 
-def inside_sections(run: StoredRows) -> list[Section]:
+def inside_sections(run: RunWithFile) -> list[Section]:
     """Return the report's section on what was seen inside the target, if there is a file."""
     from brittle.reports.inside import inside_section, unreadable_section
 

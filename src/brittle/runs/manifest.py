@@ -13,7 +13,7 @@ from brittle.schema import Check, Count, Positive
 from brittle.targets.options import stored_options, stored_types
 
 
-class Columns(TypedDict, total=False):
+class ManifestColumns(TypedDict, total=False):
     """The columns of the table that the examples were read from."""
 
     text: tuple[str, ...]
@@ -81,7 +81,7 @@ class Manifest(TypedDict, total=False):
     answers: str
     cost_name: str | None
     shape: tuple[Positive, Positive, Positive] | None
-    columns: Columns | None
+    columns: ManifestColumns | None
     attacks: tuple[str, ...] | None
     locked: tuple[str, ...]
     reference: str

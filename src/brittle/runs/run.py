@@ -321,7 +321,7 @@ class Run:
         if not files and judge is None:
             return self.stored_validity
         from brittle.validity.figures import Thresholds
-        from brittle.validity.judges import Judge
+        from brittle.validity.judges import ValidityJudge
         from brittle.validity.measuring import measure_validity
 
         return measure_validity(
@@ -330,7 +330,7 @@ class Run:
             Thresholds(meaning, natural),
             Run,
             unfinished,
-            Judge.of(judge, self, judge_pairs),
+            ValidityJudge.of(judge, self, judge_pairs),
             [Path(file).absolute() for file in calibration],
         )
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.run import list_runs
-from brittle.studies.pools import named_pool
-from brittle.studies.study import SUFFIX, Study, kind_named, load_study
+from brittle.studies import SUFFIX
+
+if TYPE_CHECKING:
+    # Imported where one is loaded: the name that is looked up is mostly that of a run.
+    from brittle.studies.study import Study
 
 COMPARED = "transfer"
 """The kind that studies to compare need, if they are not all of another one that is compared."""
@@ -25,6 +28,8 @@ def readable_studies(
     folder: str | Path, report: Callable[[str], None]
 ) -> Iterator[tuple[str, Study[Any, Any]]]:
     """Load the studies of a folder by their names; files that cannot be read are reported."""
+    from brittle.studies.study import load_study
+
     for path in list_studies(folder):
         try:
             yield path.name.removesuffix(SUFFIX), load_study(path)
@@ -62,11 +67,17 @@ def find_study(name: str, folder: str | Path) -> Path | None:
 def named_study(name: str, folder: str | Path) -> tuple[Study[Any, Any], Path] | None:
     """Load a study by its name, with its path; None if the name is no study's."""
     path = find_study(name, folder)
-    return None if path is None else (load_study(path), path)
+    if path is None:
+        return None
+    from brittle.studies.study import load_study
+
+    return load_study(path), path
 
 
 def of_kind(study: Study[Any, Any], kind: str) -> Study[Any, Any]:
     """Return a study of a kind as it is; any other study is an error."""
+    from brittle.studies.study import kind_named
+
     if study.kind == kind:
         return study
     own, wanted = kind_named(study.kind), kind_named(kind)
@@ -75,6 +86,8 @@ def of_kind(study: Study[Any, Any], kind: str) -> Study[Any, Any]:
 
 def compare_studies(studies: Sequence[Study[Any, Any]]) -> tuple[Any, Any]:
     """Return the compared figures of studies of one kind, as plain values and for the terminal."""
+    from brittle.studies.study import kind_named
+
     kind = kind_named(studies[0].kind)
     if kind.compared is None or any(study.kind != kind.name for study in studies):
         kind = kind_named(COMPARED)
@@ -85,6 +98,9 @@ def compare_studies(studies: Sequence[Study[Any, Any]]) -> tuple[Any, Any]:
 
 def listed_row(name: str, study: Study[Any, Any]) -> dict[str, Any]:
     """Return a study as it stands in a list of studies."""
+    from brittle.studies.pools import named_pool
+    from brittle.studies.study import kind_named
+
     listed = kind_named(study.kind).listed(study)
     return {
         "study": name,

@@ -20,13 +20,13 @@ from brittle import files
 from brittle.errors import UsageError, require, unknown
 from brittle.reports.study_view import StudyView
 from brittle.schema import FileName, Malformed, load_json, parse
+from brittle.studies import SUFFIX as SUFFIX
 from brittle.studies.export import Rows, write_rows
 from brittle.studies.former_studies import FIRST_KIND, in_present_layout
 
 F = TypeVar("F")
 R = TypeVar("R")
 FORMAT = 2
-SUFFIX = ".study.json"
 KINDS: Mapping[str, str] = {
     "transfer": "brittle.studies.transfer.kind",
     "grid": "brittle.studies.grid.kind",

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from brittle.errors import UsageError
 from brittle.formatting import plural
 from brittle.schema import Malformed, Positive, load_json, parse
-from brittle.validity.key import Key, SampleId
+from brittle.validity.key import SampleId, SampleKey
 from brittle.validity.questionnaire import Questionnaire
 
 FORMAT = "brittle answers"
@@ -69,7 +69,7 @@ def load_answers(path: Path) -> AnswerFile:
 
 def check_answers(
     files: Sequence[AnswerFile],
-    key: Key,
+    key: SampleKey,
     questionnaire: Questionnaire,
     unfinished: bool = False,
 ) -> list[Person]:
@@ -104,7 +104,7 @@ def check_answers(
     return [people[number] for number in sorted(people)]
 
 
-def _check_ids(file: AnswerFile, key: Key) -> None:
+def _check_ids(file: AnswerFile, key: SampleKey) -> None:
     if file.sample != key.sample or file.preset != key.preset:
         raise UsageError(
             f"{file.path} is of the sample {file.sample} ({file.preset}), and others here are of "
@@ -117,7 +117,7 @@ def _check_ids(file: AnswerFile, key: Key) -> None:
         )
 
 
-def _check_values(file: AnswerFile, key: Key, questionnaire: Questionnaire) -> None:
+def _check_values(file: AnswerFile, key: SampleKey, questionnaire: Questionnaire) -> None:
     questions = questionnaire.by_key()
     for number, given in file.answers.items():
         for name, value in given.items():

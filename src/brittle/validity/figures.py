@@ -59,7 +59,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeFigures:
     """What a judge said of the broken cases, and how far people bear it out.
 
     `calibrated_on` names the runs whose cases people read; `validity` is corrected by them.
@@ -83,7 +83,7 @@ class Validity:
     broken: int
     attacked: int
     reading: Reading | None = None
-    judge: Judged | None = None
+    judge: JudgeFigures | None = None
 
     def __post_init__(self) -> None:
         if self.reading is None and self.judge is None:

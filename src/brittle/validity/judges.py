@@ -31,20 +31,20 @@ VALID = "valid"
 
 
 @dataclass(frozen=True)
-class Judge:
+class ValidityJudge:
     """A target that judges, and whether it reads pairs; what it says is kept in the runs."""
 
     target: Any
     pairs: bool = False
 
     @staticmethod
-    def of(target: Any, run: MeasuredRun, pairs: bool = False) -> Judge | None:
+    def of(target: Any, run: MeasuredRun, pairs: bool = False) -> ValidityJudge | None:
         """Open the target that is to judge the cases of a run; None without one."""
         if target is None:
             return None
         if pairs:
-            return Judge(as_target(target, fields=PAIR_FIELDS), pairs)
-        return Judge(as_target(target, fields=run.fields, shape=run.shape))
+            return ValidityJudge(as_target(target, fields=PAIR_FIELDS), pairs)
+        return ValidityJudge(as_target(target, fields=run.fields, shape=run.shape))
 
     def verdicts(self, run: MeasuredRun, rows: Sequence[Result]) -> dict[str, bool]:
         """Return what the judge says of cases of a run; what it said before is not asked again."""

@@ -13,7 +13,7 @@ from brittle.errors import UsageError
 from brittle.files import write_whole
 from brittle.schema import Check, Count, Malformed, load_json, parse
 from brittle.validity.presets import PRESETS
-from brittle.validity.sampling import ID_DIGITS, ROLES, Role, Sample
+from brittle.validity.sampling import ID_DIGITS, ROLES, DrawnSample, Role
 
 LAYOUT = 1
 ENDING = ".key.json"
@@ -34,7 +34,7 @@ class KeyItem:
 
 
 @dataclass(frozen=True)
-class Key:
+class SampleKey:
     """What is needed to read the answers of people."""
 
     sample: SampleId
@@ -61,7 +61,7 @@ def key_paths(run: Path) -> list[Path]:
     ]
 
 
-def save_key(sample: Sample, path: Path) -> None:
+def save_key(sample: DrawnSample, path: Path) -> None:
     """Write the key of a sample, whole or not at all, for its owner alone."""
     content = {
         "layout": LAYOUT,
@@ -79,13 +79,13 @@ def save_key(sample: Sample, path: Path) -> None:
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n", private=True)
 
 
-def load_key(path: Path) -> Key:
+def load_key(path: Path) -> SampleKey:
     """Load a key; one that is damaged or of another layout is refused by name."""
     try:
         content = load_json(path)
         if not isinstance(content, dict) or content.pop("layout", None) != LAYOUT:
             raise Malformed(f"a key of layout {LAYOUT}", content)
-        key = parse(Key, content)
+        key = parse(SampleKey, content)
         _check(key)
     except (OSError, Malformed) as error:
         raise UsageError(
@@ -95,7 +95,7 @@ def load_key(path: Path) -> Key:
     return key
 
 
-def _check(key: Key) -> None:
+def _check(key: SampleKey) -> None:
     """Refuse a key whose items do not fit its questionnaire and its runs."""
     if key.preset not in PRESETS:
         raise Malformed(f"one of {', '.join(PRESETS)}", key.preset, "preset")

@@ -9,8 +9,8 @@ from brittle.errors import UsageError
 from brittle.metrics.judged import Calibration, poststratified, rogan_gladen
 from brittle.metrics.summary import ATTACKED, Figure
 from brittle.results import Result, has_adversary
-from brittle.validity.figures import Judged, Reading, Thresholds, Validity
-from brittle.validity.judges import Judge
+from brittle.validity.figures import JudgeFigures, Reading, Thresholds, Validity
+from brittle.validity.judges import ValidityJudge
 from brittle.validity.people import Answered, read_files, read_others
 from brittle.validity.stored import VALIDITY, MeasuredRun, as_stored, restore_validity
 
@@ -24,7 +24,7 @@ def measure_validity(
     thresholds: Thresholds,
     open_run: Callable[[Path], MeasuredRun],
     unfinished: bool = False,
-    judge: Judge | None = None,
+    judge: ValidityJudge | None = None,
     calibration: Sequence[Path] = (),
 ) -> Validity:
     """Compute the validity of a run from people, or from a judge that people calibrate; keep it.
@@ -47,7 +47,7 @@ def measure_validity(
     broken = [row for row in results if has_adversary(row)]
     attacked = sum(row.status in ATTACKED for row in results)
     counted = sum(row.status == "broken" for row in results)  # as the run's success counts them
-    judged: Judged | None = None
+    judged: JudgeFigures | None = None
     if judge is not None:
         if others:
             judged = _judged_elsewhere(run, judge, broken, others, thresholds)
@@ -61,8 +61,8 @@ def measure_validity(
 
 
 def _judged_here(
-    run: MeasuredRun, judge: Judge, broken: Sequence[Result], reading: Reading
-) -> Judged:
+    run: MeasuredRun, judge: ValidityJudge, broken: Sequence[Result], reading: Reading
+) -> JudgeFigures:
     """Correct what the judge says of all broken cases by what people said of some of them."""
     said = judge.verdicts(run, broken)
     people = {case: share for case, share in reading.shares.items() if case in said}
@@ -73,11 +73,11 @@ def _judged_here(
 
 def _judged_elsewhere(
     run: MeasuredRun,
-    judge: Judge,
+    judge: ValidityJudge,
     broken: Sequence[Result],
     others: Sequence[Answered],
     thresholds: Thresholds,
-) -> Judged:
+) -> JudgeFigures:
     """Correct what the judge says of all broken cases by its errors on those of other runs."""
     people: list[float] = []
     verdicts: list[bool] = []
@@ -94,14 +94,14 @@ def _judged_elsewhere(
 
 
 def _judged(
-    judge: Judge,
+    judge: ValidityJudge,
     said: Collection[bool],
     calibration: Calibration,
     names: Sequence[str],
     method: str,
     figure: Figure,
-) -> Judged:
-    return Judged(
+) -> JudgeFigures:
+    return JudgeFigures(
         name=str(judge.target.name),
         fingerprint=str(judge.target.fingerprint),
         said_valid=sum(said),
@@ -114,11 +114,11 @@ def _judged(
     )
 
 
-def _over(judge: Judge) -> str:
+def _over(judge: ValidityJudge) -> str:
     return f"broken cases judged by {judge.target.name}"
 
 
-def _not_calibrated(run: str, judge: Judge) -> UsageError:
+def _not_calibrated(run: str, judge: ValidityJudge) -> UsageError:
     return UsageError(
         f"The judge {judge.target.name!r} gives no figure before people have said how often it "
         f"errs. Have some cases read (brittle annotate {run}), then: brittle validity {run} FILE… "

@@ -11,15 +11,15 @@ from brittle.files import write_whole
 from brittle.results import Result
 from brittle.validity.answers import AnswerFile, Person, check_answers, load_answers
 from brittle.validity.figures import Reading, Thresholds
-from brittle.validity.key import ENDING, Key, key_path, key_paths, load_key, save_key
+from brittle.validity.key import ENDING, SampleKey, key_path, key_paths, load_key, save_key
 from brittle.validity.presets import preset
 from brittle.validity.questionnaire import Questionnaire
-from brittle.validity.sampling import Sample, Source, draw_sample
+from brittle.validity.sampling import DrawnSample, Source, draw_sample
 from brittle.validity.stored import MeasuredRun
 from brittle.validity.tables import TableRow, answer_table
 from brittle.validity.verdicts import check_standard, read_sample
 
-PageWriter = Callable[[Sample, Questionnaire, int], str]
+PageWriter = Callable[[DrawnSample, Questionnaire, int], str]
 """Draws the page of a person, by number, for a sample and a questionnaire."""
 
 
@@ -29,7 +29,7 @@ class Pages:
 
     pages: tuple[Path, ...]
     key: Path
-    sample: Sample
+    sample: DrawnSample
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Answered:
     """What people said of one sample of a run, with what is needed to count it."""
 
     run: MeasuredRun
-    key: Key
+    key: SampleKey
     questionnaire: Questionnaire
     people: tuple[Person, ...]
     rows: Mapping[str, Result]

@@ -20,7 +20,7 @@ from brittle.validity.figures import Validity
 
 
 @dataclass(frozen=True)
-class Reading:
+class LevelReading:
     """How many broken texts of a level keep label, meaning and grammar, of how many read.
 
     Where several people read a text, `valid` adds the share of them who find it valid. `label`
@@ -37,13 +37,13 @@ class Reading:
 
 
 @cache
-def readings() -> Mapping[str, Reading]:
+def readings() -> Mapping[str, LevelReading]:
     """Load the readings by level."""
     content = files("brittle.validity").joinpath("readings.json").read_text("utf-8")
-    return parse(Mapping[str, Reading], json.loads(content))  # type: ignore[type-abstract]
+    return parse(Mapping[str, LevelReading], json.loads(content))  # type: ignore[type-abstract]
 
 
-def own_readings(validity: Validity | None, results: Sequence[Result]) -> dict[str, Reading]:
+def own_readings(validity: Validity | None, results: Sequence[Result]) -> dict[str, LevelReading]:
     """Return by level what people said of broken texts of this run; {} if nobody read any."""
     if validity is None or validity.reading is None:
         return {}
@@ -59,6 +59,6 @@ def own_readings(validity: Validity | None, results: Sequence[Result]) -> dict[s
         if row.level is not None:
             by_level.setdefault(row.level, []).append(shares[row.case])
     return {
-        level: Reading(sum(valid), None, len(valid), who, texts, is_own=True)
+        level: LevelReading(sum(valid), None, len(valid), who, texts, is_own=True)
         for level, valid in by_level.items()
     }

@@ -29,7 +29,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Item:
+class PageItem:
     """What is asked about at a time: one case, and its panels in the order they are shown in."""
 
     id: str
@@ -39,7 +39,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Sample:
+class DrawnSample:
     """What a group of people is shown; `orders` has the ids of the items for every person.
 
     `label_names` are what people see in place of the labels: the data's own names of them.
@@ -53,7 +53,7 @@ class Sample:
     labels: tuple[str, ...]
     label_names: tuple[str, ...]
     has_pictures: bool
-    items: tuple[Item, ...]
+    items: tuple[PageItem, ...]
     orders: tuple[tuple[str, ...], ...]
 
 
@@ -81,7 +81,7 @@ def draw_sample(
     people: int,
     seed: int = 0,
     beside: Source | None = None,
-) -> Sample:
+) -> DrawnSample:
     """Draw what people are shown: at most `count` items, of a run or of two on the same cases."""
     _check(run, questionnaire, beside)
     rows, others = run.broken(), beside.broken() if beside else {}
@@ -103,10 +103,10 @@ def draw_sample(
     for case, arranged in roles:
         panels = tuple(_panel(role, rows[case], others.get(case), run) for role in arranged)
         number = _digest(f"{secret}:{case}:{','.join(arranged)}")[:ID_DIGITS]
-        items.append(Item(number, case, panels, row_digest(rows[case])))
+        items.append(PageItem(number, case, panels, row_digest(rows[case])))
     ids = [item.id for item in items]
     orders = [tuple(Random(f"{secret}:{n}").sample(ids, len(ids))) for n in range(people)]
-    return Sample(
+    return DrawnSample(
         id=_digest(f"{secret}:sample")[:ID_DIGITS],
         preset=questionnaire.name,
         seed=seed,

@@ -10,7 +10,7 @@ from brittle.metrics.shares import rate_of_shares
 from brittle.metrics.summary import Figure, mean
 from brittle.results import Result
 from brittle.validity.answers import Person
-from brittle.validity.key import Key
+from brittle.validity.key import SampleKey
 from brittle.validity.questionnaire import FIRST, YES, Question, Questionnaire
 
 NAMES = {
@@ -46,7 +46,10 @@ class TableRow:
 
 
 def answer_table(
-    people: Sequence[Person], key: Key, questionnaire: Questionnaire, rows: Mapping[str, Result]
+    people: Sequence[Person],
+    key: SampleKey,
+    questionnaire: Questionnaire,
+    rows: Mapping[str, Result],
 ) -> list[TableRow]:
     """Compute for every question, and all that it was asked about, what people said."""
     votes = list(_votes(people, key, questionnaire, rows))
@@ -77,7 +80,10 @@ class _Vote:
 
 
 def _votes(
-    people: Sequence[Person], key: Key, questionnaire: Questionnaire, rows: Mapping[str, Result]
+    people: Sequence[Person],
+    key: SampleKey,
+    questionnaire: Questionnaire,
+    rows: Mapping[str, Result],
 ) -> Iterator[_Vote]:
     for person in people:
         for number, given in person.answers.items():
@@ -106,7 +112,7 @@ def _number(question: Question, value: str | int, place: int, row: Result) -> fl
     return float((value == FIRST) == (place == 0))
 
 
-def _row(name: str, role: str, votes: Sequence[_Vote], key: Key) -> TableRow:
+def _row(name: str, role: str, votes: Sequence[_Vote], key: SampleKey) -> TableRow:
     by_case: dict[str, list[float]] = {}
     by_person: dict[int, list[float]] = {}
     for vote in votes:

@@ -13,7 +13,7 @@ from brittle.metrics.summary import Figure
 from brittle.results import Result
 from brittle.validity.answers import Given, Person
 from brittle.validity.figures import PARTS, VALID, Reading, Thresholds
-from brittle.validity.key import Key, KeyItem
+from brittle.validity.key import KeyItem, SampleKey
 from brittle.validity.presets import STANDARD
 from brittle.validity.sampling import row_digest
 
@@ -36,7 +36,7 @@ class _Verdicts:
 
 def read_sample(
     people: Sequence[Person],
-    key: Key,
+    key: SampleKey,
     rows: Mapping[str, Result],
     thresholds: Thresholds | None = None,
 ) -> Reading:
@@ -61,7 +61,7 @@ def read_sample(
     )
 
 
-def check_rows(key: Key, rows: Mapping[str, Result]) -> None:
+def check_rows(key: SampleKey, rows: Mapping[str, Result]) -> None:
     """Refuse a run whose cases are no longer those that people were shown."""
     for item in key.items.values():
         if item.case not in rows or row_digest(rows[item.case]) != item.digest:
@@ -87,7 +87,7 @@ def _rates(verdicts: _Verdicts, over: str) -> dict[str, Figure]:
 
 
 def _agreement(
-    people: Sequence[Person], key: Key, rows: Mapping[str, Result], thresholds: Thresholds
+    people: Sequence[Person], key: SampleKey, rows: Mapping[str, Result], thresholds: Thresholds
 ) -> dict[str, Agreement]:
     """Compute the agreement on each question over all items, and on the verdict on adversaries."""
 
@@ -107,7 +107,7 @@ def _agreement(
     }
 
 
-def check_standard(key: Key) -> None:
+def check_standard(key: SampleKey) -> None:
     """Refuse a sample whose questions do not give a validity."""
     if key.preset != STANDARD:
         raise UsageError(

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from brittle.errors import UsageError
+from brittle.errors import UsageError, require
+from brittle.zoo.folder import Card, fitting_weights
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import (
     FineTuningSettings,
@@ -29,9 +31,9 @@ from brittle.zoo.names.settings import (
     check_network,
     check_translator,
 )
+from brittle.zoo.tokenizers.words import UNKNOWN as UNKNOWN_WORD_ID
 
 if TYPE_CHECKING:
-    from brittle.zoo.folder import Card
     from brittle.zoo.names.grid import Design
 
 Answers = Literal["scores", "texts", "points", "states", "nothing"]
@@ -146,6 +148,7 @@ class Family:
     first_kept: str = "epoch was whole"
 
     # What it is called, and what it reports.
+    noun: str = "model"
     has_parts: bool = False  # its name is made of its parts
     tunes_encoder: bool = False  # it may be any encoder, named by its folder or on the hub
     figure: Callable[[Card], str] = format_accuracy
@@ -222,7 +225,9 @@ LANGUAGE_MODEL = Family(
     kind="language model",
     settings=LanguageModelSettings,
     fit=Later("brittle.training.bilm:fit_bilm"),
+    open=Later("brittle.zoo.bilm.folder:open_language_model"),
     labels="none",
+    noun="biLM",
     answers="states",
     no_target="{name} is a language model: it has no labels, so it is no target. Name a network "
     "that reads it, such as zoo:LSTM-WC-ELMo-1@mr.",
@@ -237,6 +242,7 @@ TRANSLATOR = Family(
     settings=TranslatorSettings,
     check=check_translator,
     fit=Later("brittle.training.seq2seq:fit_translator"),
+    open=Later("brittle.zoo.seq2seq.model:open_translation_model"),
     target=Later("brittle.targets.zoo.translator:load_translator"),
     labels="translations",
     answers="texts",
@@ -279,6 +285,7 @@ PICTURE_GENERATOR = Family(
     open=Later("brittle.zoo.generators.pictures:open_picture_generator"),
     item_kind="picture",
     labels="none",
+    noun="generator",
     answers="points",
     no_target="{name} is a generator: it has no labels, so it is no target. Attack a classifier "
     "with it: brittle attack TARGET natural --generator {name}.",
@@ -336,6 +343,18 @@ def family_of(card: Card) -> Family:
 def restore_settings(card: Card) -> Any:
     """Return the settings of a trained model; those that are younger than it have their default."""
     return changes.with_changes(card.name, family_of(card).settings(), card.settings)
+
+
+def open_checked(folder: Path, card: Card, device: str, hole_id: int = UNKNOWN_WORD_ID) -> Any:
+    """Open the model of a folder, whose card was checked; weights that do not fit are an error."""
+    family = family_of(card)
+    if family.open is None:
+        raise UsageError(f"{folder} holds {card.full_name}, a {card.kind}: it is opened elsewhere.")
+    who = f"{family.noun} {card.name!r}"
+    for module, extra in family.opens_with:
+        require(module, extra, f"The {who}")
+    with fitting_weights(folder, f"the {who}"):
+        return family.open(folder, card, device, hole_id)
 
 
 def no_target(family: Family, name: str) -> UsageError:

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from brittle.errors import UsageError, require
+from brittle.errors import UsageError
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.bilm.folder import PART as BILM
 from brittle.zoo.bilm.folder import find_bilm
-from brittle.zoo.families import family_of, no_target
+from brittle.zoo.families import family_of, no_target, open_checked
 from brittle.zoo.folder import Card
 from brittle.zoo.tokenizers.words import UNKNOWN
 
@@ -42,15 +42,12 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     family = family_of(card)
     if family.no_target:
         raise no_target(family, card.full_name)
-    if family.open is None:
+    if family.open is None or family.answers != "scores":
         raise UsageError(
             f"The model in {folder} is a {card.kind}, which this function does not open. Open it "
             "with brittle.as_target."
         )
     if BILM in card.parts:
         find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
-    with folders.fitting_weights(folder, f"the model {card.name!r}"):
-        for module, extra in family.opens_with:
-            require(module, extra, f"The model {card.name!r}")
-        model: Model = family.open(folder, card, device, hole_id)
+    model: Model = open_checked(folder, card, device, hole_id)
     return card, model

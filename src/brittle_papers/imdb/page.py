@@ -1,49 +1,111 @@
-"""The page of the word attacks on sentiment models: the paper's figures beside ours."""
+"""What is odd in the word attacks on IMDb: a grid with transfers, confusion, words, components."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.confusion import confusion
+from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import words_histogram
-from brittle.metrics.summary import summary
+from brittle.metrics.paired import Contrast, contrast, paired
+from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate, summary
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
-from brittle_papers.imdb import plan
-from brittle_papers.imdb.claims import JUDGES
-from brittle_papers.imdb.plan import JSMA, LSTM, TARGETS
-from brittle_papers.imdb.results import ImdbResults
-from brittle_papers.page import (
-    Cell,
-    Page,
-    Row,
-    format_examples,
-    format_table,
-    format_value,
-    mean_cell,
-)
+from brittle.results import Result
+from brittle.studies.transfer.labels import transferred_rows
+from brittle_papers.claims import JudgedClaim, difference, within
+from brittle_papers.formats import format_value
+from brittle_papers.page import PaperPage, TableCell, format_examples, format_table
 from brittle_papers.paper import Paper
+from brittle_papers.results import PaperResults
+from brittle_papers.spec import load_spec
+from brittle_papers.tables import add_table
 
+TARGETS = ("naive-bayes", "linear-svm", "LSTM")
+JSMA = {"gradient": "JSMA, gradient", "sign": "JSMA, sign"}
+"""The white-box attack in both directions: the paper's Figure 4 shows one, its text the other."""
+ATTACKS = ("tack-on", "1 swap", "3 swaps", "5 swaps", *JSMA.values())
+FEW_WORDS = 5
+ALIKE = 0.1
+"""How far the classes may differ to count as affected alike: the paper's differ by 9.3 points."""
 MAX_SUBSTITUTES_SHOWN = 12
 
 
-def add_sections(page: Page, results: ImdbResults) -> None:
-    """Add the figures of the paper."""
-    _strongest_words(page, results)
-    _figure_8(page, results)
-    _figure_9(page, results)
-    _figure_10(page, results)
-    _gradient_once(page, results)
-    _figure_6(page, results)
-    _figure_7(page, results)
+@dataclass(frozen=True)
+class ImdbResults(PaperResults):
+    """The figures of the page; JSMA needs gradients, so other targets answer what it made."""
+
+    @cached_property
+    def cells(self) -> Mapping[tuple[str, str], list[Result]]:
+        """The rows of every target under every attack."""
+        return {
+            (target, attack): self._cell(target, attack) for target in TARGETS for attack in ATTACKS
+        }
+
+    def _cell(self, target: str, attack: str) -> list[Result]:
+        if not self.is_transfer(target, attack):
+            return self.rows(f"{attack} on {target}")
+        labels = self.results[f"{attack} carried to {target}"]["labels"]
+        return transferred_rows(self.rows(f"{attack} on LSTM"), labels)
+
+    def is_transfer(self, target: str, attack: str) -> bool:
+        """Tell whether a target only answered the texts that the attack made on the LSTM."""
+        return f"{attack} carried to {target}" in self.results
+
+    @cached_property
+    def grid(self) -> Grid:
+        return grid([AttackedTarget(*names, rows) for names, rows in self.cells.items()])
+
+    def accuracy_under(self, target: str, attack: str) -> Figure:
+        """Compute the accuracy of a target under an attack, or (clean) on the same originals."""
+        return self.grid.clean[target] if attack == "clean" else self.grid.cells[target, attack]
+
+    def marked_accuracy(self, target: str, attack: str) -> TableCell:
+        """Return the same, and whether it is a transfer."""
+        figure = self.accuracy_under(target, attack)
+        mark = " (transfer)" if self.is_transfer(target, attack) else ""
+        return TableCell(figure, text=f"{format_value(figure)}{mark}")
+
+    def between_attacks(self, target: str, a: str, b: str) -> Contrast:
+        """Compare the accuracy of a target under attack b with that under attack a, or clean."""
+        if a == "clean":
+            rows = [row for row in self.cells[target, b] if is_judged(row)]
+            return contrast([(row.predicted == row.label, is_right_after(row)) for row in rows])
+        return paired(self.cells[target, a], self.cells[target, b]).accuracy
+
+    def between_targets(self, attack: str, a: str, b: str) -> Contrast:
+        """Compare the accuracy of target b under an attack with that of target a."""
+        return paired(self.cells[a, attack], self.cells[b, attack]).accuracy
+
+    def broken_by_few(self, attack: str, label: str | None = None) -> Figure:
+        """Compute the share of attacked reviews, of one class or all, that few words broke."""
+        rows = [row for row in self.cells["LSTM", attack] if row.status in ATTACKED]
+        rows = [row for row in rows if label in (None, row.label)]
+        few = [row.status == "broken" and row.words_changed <= FEW_WORDS for row in rows]
+        return rate(sum(few), len(few), "attacked cases")
+
+    def words(self, task: str) -> Figure:
+        """Compute the mean number of words that an attack replaced in broken cases."""
+        return summary(self.rows(task)).words
+
+    def parted(self, features: str) -> Figure:
+        """Compute the share of training reviews that lie nearest to their own class."""
+        components = self[f"components, {features}"]
+        return rate(components["parted"], len(components["label"]), "training reviews")
+
+    def variance(self, features: str) -> str:
+        return f"{sum(self[f'components, {features}']['share']):.1%}"
 
 
-def _strongest_words(page: Page, results: ImdbResults) -> None:
+def _strongest_words(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("strongest words")
-    found = results[plan.STRONGEST]["words"]
+    found = results["strongest words"]["words"]
     rows = []
     for label in found["whole"]:
-        paper = page.paper.tables["strongest words"].get(label, [])
+        paper = page.spec.tables["strongest words"].get(label, [])
         marked = [
             ", ".join(f"**{word}**" if word in paper else word for word in words[label])
             for words in found.values()
@@ -54,48 +116,18 @@ def _strongest_words(page: Page, results: ImdbResults) -> None:
     page.record(["strongest words"], found)
 
 
-def _figure_8(page: Page, results: ImdbResults) -> None:
+def _figure_8(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 8")
     description = "accuracy of every target under every attack"
     page.add_plot("imdb-accuracy", grid_figure(results.grid), description)
-    paper = page.paper.tables["figure 8"]
-    clean = [Cell(results.grid.clean[target], target) for target in TARGETS]
-    rows: dict[str, Row] = {"clean": ["clean", paper["clean"], *clean]}
-    for attack in plan.ATTACKS:
-        cells = []
-        for target in TARGETS:
-            figure = results.grid.cells[target, attack]
-            is_transfer = (target, attack) in plan.TRANSFER
-            text = f"{format_value(figure)} (transfer)" if is_transfer else None
-            cells.append(Cell(figure, target, text))
-        rows[attack] = [attack, paper[attack], *cells]
-    page.add_table("figure 8", ["attack", f"paper, {LSTM}", *TARGETS], rows)
-    page.add_section("clean")
-    paper = page.paper.tables["clean"]
-    rows = {t: [t, paper[t], results.accuracy(plan.CLEAN[t])] for t in TARGETS}
-    page.add_table("clean", ["target", "paper", "here"], rows)
+    add_table(page, "figure 8", results)
 
 
-def _gradient_once(page: Page, results: ImdbResults) -> None:
-    page.add_section("once")
-    rows: dict[str, Row] = {}
-    for name, attack in {"after every word": JSMA["gradient"], "once": plan.ONCE}.items():
-        found = summary(results.rows(plan.RUN[LSTM, attack]))
-        rows[name] = [name, Cell(found.success, "success"), mean_cell(found.words, "words")]
-    head = ["gradient taken", "success on the LSTM", "words replaced in broken cases, mean"]
-    page.add_table("once", head, rows)
-    edits = [e for row in results.rows(plan.RUN[LSTM, JSMA["gradient"]]) for e in row.edits]
-    often = Counter(edit.new.lower() for edit in edits).most_common(MAX_SUBSTITUTES_SHOWN)
-    words = ", ".join(f"{word} ({number(times)})" for word, times in often)
-    page.add_section("substitutes", words=words)
-    page.add(format_examples(page.paper.examples["jsma"], results.rows(plan.EXAMPLES)))
-
-
-def _figure_9(page: Page, results: ImdbResults) -> None:
+def _figure_9(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 9")
-    rows, given = [], page.paper.tables["figure 9"]
+    rows, given = [], page.spec.tables["figure 9"]
     for attack in JSMA.values():
-        tables = confusion(results.cells[LSTM, attack])
+        tables = confusion(results.cells["LSTM", attack])
         for i, label in enumerate(tables.labels):
             for j, predicted in enumerate(tables.labels):
                 paper = given.get(label, {}).get(predicted, NO_VALUE)
@@ -106,53 +138,75 @@ def _figure_9(page: Page, results: ImdbResults) -> None:
     page.add(format_table(["", "paper, after", "here, before", "here, after"], rows))
 
 
-def _figure_10(page: Page, results: ImdbResults) -> None:
+def _figure_10(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 10")
-    rows: dict[str, Row] = {}
     for direction, attack in JSMA.items():
-        broken = [row for row in results.cells[LSTM, attack] if row.status == "broken"]
+        broken = [row for row in results.cells["LSTM", attack] if row.status == "broken"]
         histogram = words_histogram(broken)
         page.add_plot(
             f"imdb-words-{direction}",
             histogram_figure(histogram, "words replaced", "broken cases", attack),
             f"words replaced by {attack} in broken cases",
         )
-        cell = Cell(results.broken_by_few(attack), "five words or fewer")
-        rows[attack] = [attack, "a lot (plot only)", cell]
         bins = [(b.low, b.high, b.count) for b in histogram.bins]
         page.record(["figure 10", attack], {"bins": bins})
     page.add_section("few")
-    page.add_table("figure 10", ["attack", "paper", "here"], rows)
+    add_table(page, "figure 10", results)
 
 
-def _figure_6(page: Page, results: ImdbResults) -> None:
-    page.add_section("figure 6")
-    paper = page.paper.tables["figure 6"]
-    rows: dict[str, Row] = {
-        name: [name, paper[name], results.accuracy(task)] for name, task in plan.DEV.items()
-    }
-    page.add_table("figure 6", ["LSTM", "paper", "here"], rows)
+def _substitutes(page: PaperPage, results: ImdbResults) -> None:
+    edits = [e for row in results.rows("JSMA, gradient on LSTM") for e in row.edits]
+    often = Counter(edit.new.lower() for edit in edits).most_common(MAX_SUBSTITUTES_SHOWN)
+    words = ", ".join(f"{word} ({number(times)})" for word, times in often)
+    page.add_section("substitutes", words=words)
+    page.add(format_examples(page.spec.examples["jsma"], results.rows("example")))
 
 
-def _figure_7(page: Page, results: ImdbResults) -> None:
+def _figure_7(page: PaperPage, results: ImdbResults) -> None:
     page.add_section("figure 7")
-    rows: dict[str, Row] = {}
-    for features, task in plan.COMPONENTS.items():
-        name, plane = page.paper.tables["figure 7"][features], results[task]
+    for features, row in page.spec.tables["figure 7"]["rows"].items():
+        plane = results[f"components, {features}"]
         clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in plane["labels"]}
         for (x, y), label in zip(plane["points"], plane["label"]):
             clouds[plane["labels"][label]].append((x, y))
         page.add_plot(
             f"imdb-components-{features}",
-            scatter_figure(clouds, title=name),
-            f"two principal components of the training set: {name}",
+            scatter_figure(clouds, title=row["name"]),
+            f"two principal components of the training set: {row['name']}",
         )
-        parted, variance = Cell(results.parted(features), "parted"), f"{sum(plane['share']):.1%}"
-        rows[features] = [name, "some separation (plot only)", parted, variance]
         page.record(["figure 7", features], {"variance": plane["share"]})
     page.add_section("components")
-    head = ["features", "paper", "with its class", "variance in the plane"]
-    page.add_table("figure 7", head, rows)
+    add_table(page, "figure 7", results)
 
 
-PAPER = Paper(plan.plan, ImdbResults, add_sections, JUDGES, data="imdb")
+def _same_words(results: ImdbResults) -> JudgedClaim:
+    found = results["strongest words"]["words"]["whole"]
+    paper = load_spec("imdb").tables["strongest words"]
+    shared = sum(len({*words} & {*found.get(label, ())}) for label, words in paper.items())
+    order = "in the same order" if found == paper else "in another order"
+    evidence = f"{shared} of {sum(map(len, paper.values()))} words are the same, {order}"
+    return JudgedClaim("agrees" if found == paper else "disagrees", evidence)
+
+
+def _both_classes(results: ImdbResults) -> JudgedClaim:
+    labels = results["data"]["labels"]
+    classes = {label: results.broken_by_few("JSMA, gradient", label) for label in labels}
+    evidence = ", ".join(f"{label} {format_value(figure)}" for label, figure in classes.items())
+    if len(classes) != 2:
+        return JudgedClaim("undecided", evidence)
+    return JudgedClaim(within(difference(*classes.values()), ALIKE), evidence)
+
+
+PAPER = Paper(
+    "imdb",
+    ImdbResults,
+    parts={
+        "strongest words": _strongest_words,
+        "figure 8": _figure_8,
+        "figure 9": _figure_9,
+        "figure 10": _figure_10,
+        "substitutes": _substitutes,
+        "figure 7": _figure_7,
+    },
+    judges={"strongest-words": _same_words, "both-classes": _both_classes},
+)

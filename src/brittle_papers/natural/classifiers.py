@@ -18,13 +18,12 @@ DATA_SHARES = {0.002: 60, 0.005: 40, 0.01: 30, 0.05: 15, 0.2: 8, 0.5: 5}
 """Shares of the train split, each with its epochs: fewer pictures are seen more often."""
 DECAYS = (0.3, 1.0, 3.0, 10.0)
 EPOCHS, BATCH, SMALL_BATCH = 4, 256, 32
-NEURONS_KIND, DROPOUT_KIND, DATA_KIND, DECAY_KIND = KINDS = (
-    *("neurons", "dropout", "data", "weight decay"),
-)
+KINDS = ("neurons", "dropout", "data", "weight decay")
+NEURONS_KIND, DROPOUT_KIND, DATA_KIND, DECAY_KIND = KINDS
 
 
 @dataclass(frozen=True)
-class Classifier:
+class DigitClassifier:
     """One classifier: what it stands for, and the settings of its network."""
 
     kind: str
@@ -36,7 +35,7 @@ class Classifier:
         return ",".join(f"{name}={value:g}" for name, value in self.settings.items())
 
 
-def classifiers() -> list[Classifier]:
+def classifiers() -> list[DigitClassifier]:
     """List the 80; the first ten differ by their neurons alone."""
     by_neurons = [_of(NEURONS_KIND, hidden=n) for n in NEURONS]
     by_dropout = [
@@ -49,17 +48,19 @@ def classifiers() -> list[Classifier]:
     return [*by_neurons, *by_dropout, *by_data, *by_decay]
 
 
-def _of(kind: str, **settings: int | float) -> Classifier:
-    return Classifier(kind, {**settings, "batch": BATCH, "epochs": EPOCHS})
+def _of(kind: str, **settings: int | float) -> DigitClassifier:
+    return DigitClassifier(kind, {**settings, "batch": BATCH, "epochs": EPOCHS})
 
 
-def _of_share(**settings: int | float) -> Classifier:
+def _of_share(**settings: int | float) -> DigitClassifier:
     epochs = DATA_SHARES[settings["data_share"]]
     batch = BATCH if settings["data_share"] >= 0.05 else SMALL_BATCH
-    return Classifier(DATA_KIND, {**settings, "batch": batch, "epochs": epochs, "patience": epochs})
+    return DigitClassifier(
+        DATA_KIND, {**settings, "batch": batch, "epochs": epochs, "patience": epochs}
+    )
 
 
-def dropout_classifiers(among: Sequence[Classifier]) -> dict[float, Classifier]:
+def dropout_classifiers(among: Sequence[DigitClassifier]) -> dict[float, DigitClassifier]:
     """Return those of Figure 4b by their dropout; the one without is among the neurons'."""
     return {
         c.settings.get("dropout", 0.0): c

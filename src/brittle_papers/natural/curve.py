@@ -70,7 +70,7 @@ def distance_to_curve(points: Points) -> NDArray[np.float64]:
     return np.asarray(distance.min(axis=1))
 
 
-class Line:
+class LineClassifier:
     """A classifier of two classes: below the line, and above it."""
 
     name, fingerprint, item_kind = "line", f"line at {LINE}", "picture"
@@ -113,7 +113,7 @@ def find_adversaries(
     starts = starts[starts[:, 1] < LINE - 0.1][:count]
     search: Any = Natural(generator, Hybrid(STEP, RADIUS, MISSES), SAMPLES)
     run = attack(
-        Line(),
+        LineClassifier(),
         as_dataset([picture.pixels for picture in as_pictures(starts)]),
         search,
         seed=seed,

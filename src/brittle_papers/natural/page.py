@@ -1,4 +1,4 @@
-"""The page of the natural adversaries of digits: the paper's figures beside ours."""
+"""What is odd in the natural adversaries of digits: sheets of pictures, searches, a curve."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from brittle import files
 from brittle.formatting import number, percent
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
 from brittle.workflow.tasks import load_seconds
-from brittle_papers.natural import plan, sheets
-from brittle_papers.natural.claims import JUDGES, mean_text
+from brittle_papers.claims import JudgedClaim
+from brittle_papers.natural import sheets
+from brittle_papers.natural.classifiers import NEURONS_KIND, classifiers
 from brittle_papers.natural.curve import LINE
-from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.results import LENET, MLP, TARGETS, NaturalResults
 from brittle_papers.natural.robustness_page import add_figure_4, add_table_6
 from brittle_papers.natural.searches import (
     HYBRID,
@@ -22,32 +24,21 @@ from brittle_papers.natural.searches import (
     UNIFORM,
     Rows,
     compared_cases,
-    ratio,
     search_figures,
 )
-from brittle_papers.page import Cell, Page, Row, format_table
-from brittle_papers.paper import Paper
+from brittle_papers.natural.stages import model_spec as model_name
+from brittle_papers.page import PaperPage, Row, TableCell, format_table
+from brittle_papers.paper import Paper, plan_of
+from brittle_papers.request import PaperRequest
+from brittle_papers.tables import add_table
 
-RATIOS = ((HYBRID, ITERATIVE), (UNIFORM, ITERATIVE), (UNIFORM, HYBRID))
+CLASSES = 10
+MAX_P, OPPOSITE_P = 0.0005, 0.05
 CURVE_PARTS = 6
 
 
-def add_sections(page: Page, found: NaturalResults) -> None:
-    """Add the tables, plots and contact sheets."""
-    _generator(page, found)
-    _table_1(page, found)
-    _figure_1(page, found)
-    _searches(page, found)
-    add_table_6(page, found)
-    add_figure_4(page, found)
-    _rebuilt(page, found)
-    _figure_5(page, found)
-    _people(page)
-    _cost(page, found)
-
-
-def _generator(page: Page, found: NaturalResults) -> None:
-    generator = found.results[plan.GENERATOR]
+def _generator(page: PaperPage, found: NaturalResults) -> None:
+    generator = found.results["generator"]
     measures = generator["measures"]
     classes = measures.get("classes", {})
     rarest = min(classes, key=classes.__getitem__, default="")
@@ -62,50 +53,45 @@ def _generator(page: Page, found: NaturalResults) -> None:
     page.record(["generator"], {"name": generator["name"], "measures": measures})
 
 
-def _table_1(page: Page, found: NaturalResults) -> None:
+def _table_1(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("table 1")
     figure, cases = sheets.table_1(found)
     page.add_plot("natural-table-1", figure, f"{len(cases)} digits and their adversaries")
-    fgsm = found.runs(plan.FGSM[plan.LENET])["fgsm"]
+    fgsm = found.runs("FGSM on LeNet")["fgsm"]
     runs = {"FGSM, LeNet": fgsm}
-    runs |= {f"natural, {name}": found.searches(name)[HYBRID] for name in plan.TARGETS}
+    runs |= {f"natural, {name}": found.searches(name)[HYBRID] for name in TARGETS}
     rows: dict[str, Row] = {name: [name, *_changes(own)] for name, own in runs.items()}
     head = ["", "broken", "l2, mean", "largest change of a pixel, mean", "pixels changed, mean"]
     page.add_table("table 1", head, rows)
 
 
-def _changes(rows: Rows) -> list[Cell]:
+def _changes(rows: Rows) -> list[TableCell]:
     """Return how many pictures are broken, and how much the adversaries change of them."""
     broken = [row for row in rows.values() if row.status == "broken"]
     means = {
         name: [float(getattr(row, name) or 0.0) for row in broken]
         for name in ("l2", "linf", "pixels_changed")
     }
-    cells = [Cell(rate(len(broken), len(rows), "pictures"), "broken")]
+    cells = [TableCell(rate(len(broken), len(rows), "pictures"), "broken")]
     for name, values in means.items():
         mean = float(np.mean(values)) if values else None
         cells.append(
-            Cell(Figure(mean, None, None, None, len(values), "pictures"), name, number(mean))
+            TableCell(Figure(mean, None, None, None, len(values), "pictures"), name, number(mean))
         )
     return cells
 
 
-def _figure_1(page: Page, found: NaturalResults) -> None:
+def _figure_1(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("figure 1")
     page.add_plot("natural-figure-1", sheets.figure_1(found), "digits, FGSM and ours on an MLP")
 
 
-def _searches(page: Page, found: NaturalResults) -> None:
-    first = found.results[plan.SEARCHES[plan.LENET]]
+def _searches(page: PaperPage, found: NaturalResults) -> None:
+    first = found.results["searches on LeNet"]
     page.add_section("searches", digits=first["digits"], for_uniform=first["for_uniform"])
-    rows: dict[str, Row] = {}
     clouds: dict[str, list[tuple[float, float]]] = {}
-    for target in plan.TARGETS:
+    for target in TARGETS:
         own = found.searches(target)
-        for a, b in RATIOS:
-            figures = {m: ratio(own, m, a, b) for m in ("cost", "queries")}
-            cells = [Cell(f, m, mean_text(f)) for m, f in figures.items()]
-            rows[f"{target}, {a} over {b}"] = [f"{target}: {a} over {b}", *cells]
         clouds[target] = [
             (
                 float(own[ITERATIVE][case].cost or 0.0),
@@ -114,9 +100,9 @@ def _searches(page: Page, found: NaturalResults) -> None:
             for case in compared_cases(own)
         ]
         page.record(["searches", target], search_figures(own))
-    page.add_table("searches", ["", "mean Δz, ratio", "queries, ratio"], rows)
-    page.add(format_table(SEARCH_HEAD, [_search_row(found, t) for t in plan.TARGETS]))
-    page.add(format_table(THIRDS_HEAD, [r for t in plan.TARGETS for r in _thirds(found, t)]))
+    add_table(page, "searches", found)
+    page.add(format_table(SEARCH_HEAD, [_search_row(found, t) for t in TARGETS]))
+    page.add(format_table(THIRDS_HEAD, [r for t in TARGETS for r in _thirds(found, t)]))
     page.add_plot(
         "natural-queries",
         scatter_figure(clouds, "Δz of iterative search", "queries, hybrid over iterative"),
@@ -125,8 +111,15 @@ def _searches(page: Page, found: NaturalResults) -> None:
 
 
 SEARCH_HEAD = [
-    *("target", "compared", "reconstruction not kept", "Δz: hybrid", "iterative", "uniform"),
-    *("queries: hybrid", "iterative", "uniform"),
+    "target",
+    "compared",
+    "reconstruction not kept",
+    "Δz: hybrid",
+    "iterative",
+    "uniform",
+    "queries: hybrid",
+    "iterative",
+    "uniform",
 ]
 THIRDS_HEAD = ["target, third by Δz", "mean Δz", "queries, hybrid over iterative"]
 
@@ -147,26 +140,14 @@ def _thirds(found: NaturalResults, target: str) -> list[list[str]]:
     ]
 
 
-def _rebuilt(page: Page, found: NaturalResults) -> None:
-    steps = [int(n) for n in found.results[plan.REBUILT]["kept"]]
+def _rebuilt(page: PaperPage, found: NaturalResults) -> None:
+    *_, refine = found.results["reconstructions"]["kept"]
     page.add_section("reconstructions")
-    rows: dict[str, Row] = {}
-    for target in plan.TARGETS:
-        cells = [Cell(found.kept(target, n), f"kept, refine {n}") for n in steps]
-        rows[target] = [target, *cells, *(_lost(found, target, n) for n in steps)]
-    head = [f"kept, `--refine {n}`" if n else "kept" for n in steps]
-    head += [f"at distance 0, `--refine {n}`" if n else "at distance 0" for n in steps]
-    page.add_table("reconstructions", ["target", *head], rows)
+    add_table(page, "reconstructions", found, refine=refine)
 
 
-def _lost(found: NaturalResults, target: str, steps: int) -> Cell:
-    kept = found.kept(target, steps)
-    lost = rate(kept.of - (kept.count or 0), kept.of, "pictures")
-    return Cell(lost, f"lost, refine {steps}", percent(lost.value))
-
-
-def _figure_5(page: Page, found: NaturalResults) -> None:
-    curve = found.results[plan.CURVE]
+def _figure_5(page: PaperPage, found: NaturalResults) -> None:
+    curve = found.results["curve"]
     page.add_section("figure 5", points=len(curve["natural"]))
     part = [min(int(CURVE_PARTS * p), CURVE_PARTS - 1) for p in curve["position"]]
 
@@ -184,24 +165,7 @@ def _figure_5(page: Page, found: NaturalResults) -> None:
     marks = _shown_point(curve)
     rebuilt = scatter_figure(clouds(curve["rebuilt"]), "", "", marks=marks, level=LINE)
     page.add_plot("natural-figure-5c", rebuilt, "reconstructed data, a point and two adversaries")
-    names = {
-        "data": "data",
-        "rebuilt": "G(I(x))",
-        "natural": "natural adversaries",
-        "nearest": "nearest",
-    }
-    rows: dict[str, Row] = {
-        name: [
-            text,
-            Cell(
-                f := found.off_curve(name),
-                "",
-                f"{f.value or 0:.3f} ({f.low or 0:.3f}–{f.high or 0:.3f})",
-            ),
-        ]
-        for name, text in names.items()
-    }
-    page.add_table("figure 5", ["points", "distance from the curve"], rows)
+    add_table(page, "figure 5", found)
 
 
 def _shown_point(curve: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -214,22 +178,90 @@ def _shown_point(curve: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     return {name: (curve[key][n][0], curve[key][n][1]) for name, key in names.items()}
 
 
-def _people(page: Page) -> None:
+def _people(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("digit people")
     rows = [
         [question, row["forest"], row["LeNet"], "not asked"]
-        for question, row in page.paper.tables["people on digits"].items()
+        for question, row in page.spec.tables["people on digits"].items()
     ]
     page.add(format_table(["question", "forest (quoted)", "LeNet (quoted)", "here"], rows))
 
 
-def _cost(page: Page, found: NaturalResults) -> None:
+def _cost(page: PaperPage, found: NaturalResults) -> None:
     page.add_section("cost")
-    planned = plan.plan(found.request)
+    planned = plan_of(PAPER, found.request)
     seconds = {task.name: load_seconds(task, found.folder) for task in planned}
     lines = [[name, f"{value / 60:.1f}"] for name, value in seconds.items()]
     page.add(format_table(["task", "minutes"], lines))
     page.record(["cost"], {name: round(value) for name, value in seconds.items()})
 
 
-PAPER = Paper(plan.plan, NaturalResults, add_sections, JUDGES, data="mnist")
+def _sign(found: NaturalResults) -> JudgedClaim:
+    test = found.sign_test
+    evidence = f"the forest's Δz is smaller on {test.smaller} digits and larger on {test.larger}"
+    agrees = test.smaller > test.larger and test.p < MAX_P
+    opposite = test.smaller < test.larger and test.p < OPPOSITE_P
+    verdict = "agrees" if agrees else "disagrees" if opposite else "undecided"
+    p = "p < 0.0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
+    return JudgedClaim(verdict, f"{evidence}, {p}")  # type: ignore[arg-type]
+
+
+def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the models by their names in the zoo, and what all searches share."""
+    data, seed, size = request.data, request.seed, values["size"]
+    every = classifiers()[:: values["every"]]
+    own = {name: model_spec(name, data, size, seed) for name in (*TARGETS, MLP)}
+    many = {c.line: model_spec(MLP, data, size, seed, c.line) for c in every}
+    by_neurons = [c.line for c in every if c.kind == NEURONS_KIND]
+    middle = by_neurons[len(by_neurons) // 2]  # it stands for all where one is timed
+    changed = values["generator_settings"]
+    generator = model_name("WGAN", data, values["generator_size"], seed, ",".join(changed))
+    per_class = max(1, request.cases // CLASSES) if request.cases else values["per_class"]
+    training = {"data": data, "size": values["generator_size"], "seed": seed}
+    digests = files.named_files({"data": data})  # with another content it is another task
+    training |= {"changed": changed} if changed else {}
+    training |= {"digests": digests} if digests else {}
+    search = {"generator": generator, "samples": values["samples"], "step": values["step"]}
+    search |= {"radius": values["radius"], "seed": seed}
+    return {
+        "own": list(own.values()),
+        "many": list(many.values()),
+        "training": training,
+        "generator name": generator,
+        "search": search,
+        "smaller search": search | {"samples": values["many_samples"]},
+        "per_class": per_class,
+        "few_per_class": min(per_class, values["many_per_class"]),
+        "uniform_per_class": min(per_class, values["uniform_per_class"]),
+        "networks": {name: {"target": own[name]} for name in (LENET, MLP)},
+        "both": {name: {"target": own[name]} for name in TARGETS},
+        "two targets": {name: own[name] for name in TARGETS},
+        "one target": {middle: many[middle]},
+        "all targets": many,
+        "MLP": {MLP: own[MLP]},
+        "by neurons": {line: many[line] for line in by_neurons},
+    }
+
+
+def model_spec(model: str, data: str, size: str, seed: int, settings: str = "") -> str:
+    return f"zoo:{model_name(model, data, size, seed, settings)}"
+
+
+PAPER = Paper(
+    "natural",
+    NaturalResults,
+    parts={
+        "digit generator": _generator,
+        "table 1": _table_1,
+        "figure 1": _figure_1,
+        "searches": _searches,
+        "table 6": add_table_6,
+        "figure 4": add_figure_4,
+        "reconstructions": _rebuilt,
+        "figure 5": _figure_5,
+        "digit people": _people,
+        "cost": _cost,
+    },
+    judges={"sign-test": _sign},
+    values=_values,
+)

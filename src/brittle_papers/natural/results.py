@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,11 +18,19 @@ from brittle.metrics.robustness import (
 from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.runs.run import Run
 from brittle.studies.robustness.study import RobustnessStudy
-from brittle_papers.natural import plan
-from brittle_papers.natural.classifiers import NEURONS_KIND, Classifier, dropout_classifiers
-from brittle_papers.natural.searches import HYBRID, Rows, rows_of
+from brittle_papers.natural.classifiers import (
+    NEURONS_KIND,
+    DigitClassifier,
+    classifiers,
+    dropout_classifiers,
+)
+from brittle_papers.natural.searches import HYBRID, ITERATIVE, Rows, ratio, rows_of
 from brittle_papers.results import PaperResults
+from brittle_papers.spec import load_spec
 
+FOREST, LENET = TARGETS = ("forest", "LeNet")
+"""The two classifiers of Tables 1 and 6, in the paper's order."""
+MLP = "MLP"
 MIN_TREND = 4
 """With fewer classifiers the order of one digit's adversaries says nothing."""
 
@@ -30,10 +38,6 @@ MIN_TREND = 4
 @dataclass(frozen=True)
 class NaturalResults(PaperResults):
     """The results of the tasks; what is loaded is kept."""
-
-    @property
-    def scale(self) -> plan.Scale:
-        return plan.SCALES[self.request.scale]
 
     def runs(self, task: str) -> dict[str, Rows]:
         """Return the rows of the runs of a task, by name and case."""
@@ -48,22 +52,31 @@ class NaturalResults(PaperResults):
 
     def searches(self, target: str) -> dict[str, Rows]:
         """Return the rows of the three searches on a target."""
-        return self.runs(plan.SEARCHES[target])
+        return self.runs(f"searches on {target}")
+
+    def ratio(self, target: str, measure: str, a: str, b: str) -> Figure:
+        """Compute the mean cost or queries of search a over that of search b on a target."""
+        return ratio(self.searches(target), measure, a, b)
+
+    def hybrid_over_iterative(self, measure: str) -> Mapping[str, Figure]:
+        """Compute this ratio of hybrid over iterative search on both targets."""
+        return {target: self.ratio(target, measure, HYBRID, ITERATIVE) for target in TARGETS}
 
     @cached_property
     def table_6(self) -> RobustnessStudy:
-        return self._study(plan.TABLE_6)
+        return self._study("robustness of two")
 
     @cached_property
     def figure_4(self) -> RobustnessStudy:
-        return self._study(plan.FIGURE_4)
+        return self._study("robustness of all")
 
     def _study(self, task: str) -> RobustnessStudy:
         return RobustnessStudy.load(self.folder / self.results[task]["study"], "robustness")
 
     @property
-    def classifiers(self) -> list[Classifier]:
-        return plan.chosen_classifiers(self.scale)
+    def classifiers(self) -> list[DigitClassifier]:
+        every = load_spec(self.request.paper).scale(self.request.scale)["every"]
+        return classifiers()[::every]
 
     @cached_property
     def robustness(self) -> Mapping[str, TargetRobustness]:
@@ -71,20 +84,25 @@ class NaturalResults(PaperResults):
         return {figure.target: figure for figure in self.figure_4.figures}
 
     @property
-    def by_neurons(self) -> list[Classifier]:
+    def by_neurons(self) -> list[DigitClassifier]:
         return [c for c in self.classifiers if c.kind == NEURONS_KIND]
 
     @property
-    def by_dropout(self) -> dict[float, Classifier]:
+    def by_dropout(self) -> dict[float, DigitClassifier]:
         return dropout_classifiers(self.classifiers)
 
-    def correlation(self, among: Sequence[Classifier]) -> Figure:
-        """Compute the rank correlation of accuracy and mean Δz over classifiers."""
-        found = accuracy_correlation([self.robustness[c.line] for c in among])
+    def correlation(self, among: str) -> Figure:
+        """Compute the rank correlation of accuracy and mean Δz over classifiers.
+
+        They are all, or those that differ in neurons or in dropout.
+        """
+        chosen = {"all": self.classifiers, "neurons": self.by_neurons}
+        chosen["dropout"] = list(self.by_dropout.values())
+        found = accuracy_correlation([self.robustness[c.line] for c in chosen[among]])
         if found is None:
-            return Figure(None, None, None, None, len(among), "classifiers")
+            return Figure(None, None, None, None, len(chosen[among]), "classifiers")
         value, (low, high) = found
-        return Figure(value, low, high, None, len(among), "classifiers")
+        return Figure(value, low, high, None, len(chosen[among]), "classifiers")
 
     @cached_property
     def digit_trend(self) -> Figure:
@@ -104,20 +122,35 @@ class NaturalResults(PaperResults):
     def difference(self) -> Figure:
         """The mean of LeNet's Δz minus the forest's, over digits with both."""
         cases = [case.case for case in self.table_6.cases]
-        a, b = (self.table_6.distances[name] for name in plan.TARGETS)
+        a, b = (self.table_6.distances[name] for name in TARGETS)
         pairs = [(case, x, y) for case, x, y in zip(cases, a, b) if x is not None and y is not None]
         gaps = [(case, y - x) for case, x, y in pairs if math.isfinite(x) and math.isfinite(y)]
         return mean_by_text(gaps, "digits")
 
     @cached_property
     def sign_test(self) -> SignTest:
-        return sign_test(self.table_6.distances, *plan.TARGETS)
+        return sign_test(self.table_6.distances, *TARGETS)
+
+    def _of_table_6(self, target: str) -> TargetRobustness:
+        by_target: dict[str, TargetRobustness] = {f.target: f for f in self.table_6.figures}
+        return by_target[target]
+
+    def mean_distance(self, target: str) -> Figure:
+        """Compute the mean Δz of a target over the digits with an adversary."""
+        own = self._of_table_6(target)
+        low, high = own.interval or (None, None)
+        return Figure(own.mean, low, high, None, own.found, "digits")
+
+    def accuracy_of(self, target: str) -> Figure:
+        scored = self.table_6.scored
+        right = round((self._of_table_6(target).accuracy or 0.0) * scored)
+        return rate(right, scored, "pictures")
 
     def largest(self, target: str) -> Figure:
         """Compute in how many digits a target's Δz is the largest; level ones count half."""
         cases = [case.case for case in self.table_6.cases]
-        rows = zip(cases, *(self.table_6.distances[name] for name in plan.TARGETS))
-        own = plan.TARGETS.index(target)
+        rows = zip(cases, *(self.table_6.distances[name] for name in TARGETS))
+        own = TARGETS.index(target)
         shares = [
             (case, distances.count(max(distances)) ** -1 * (distances[own] == max(distances)))
             for case, *distances in rows
@@ -128,7 +161,7 @@ class NaturalResults(PaperResults):
     @cached_property
     def found(self) -> Figure:
         """In how many of the digits that were searched around an adversary was found."""
-        rows = [r for t in plan.TARGETS for r in self.searches(t)[HYBRID].values()]
+        rows = [r for t in TARGETS for r in self.searches(t)[HYBRID].values()]
         attacked = [row for row in rows if row.status in ATTACKED]
         broken = sum(row.status == "broken" for row in attacked)
         return rate(broken, len(attacked), "searches")
@@ -136,7 +169,7 @@ class NaturalResults(PaperResults):
     @cached_property
     def closer(self) -> Figure:
         """In how many digits the forest's adversary is nearer in pixels than LeNet's."""
-        forest, lenet = (self.searches(name)[HYBRID] for name in plan.TARGETS)
+        forest, lenet = (self.searches(name)[HYBRID] for name in TARGETS)
         pairs = [
             (forest[case].l2, lenet[case].l2)
             for case in forest
@@ -146,17 +179,22 @@ class NaturalResults(PaperResults):
 
     def kept(self, target: str, steps: int) -> Figure:
         """Compute on how many pictures a target predicts the same for the reconstruction."""
-        bits = self.results[plan.REBUILT]["kept"][str(steps)][target]
+        bits = self.results["reconstructions"]["kept"][str(steps)][target]
         return rate(bits.count("1"), len(bits), "pictures")
+
+    def not_kept(self, target: str, steps: int) -> Figure:
+        """Compute on how many pictures it does not."""
+        kept = self.kept(target, steps)
+        return rate(kept.of - (kept.count or 0), kept.of, "pictures")
 
     def off_curve(self, name: str) -> Figure:
         """Compute the mean distance of points from the curve."""
-        values = self.results[plan.CURVE]["off_curve"][name]
+        values = self.results["curve"]["off_curve"][name]
         return mean_by_text([(str(n), value) for n, value in enumerate(values)], "points")
 
     @cached_property
     def nearer_to_curve(self) -> Figure:
         """How much farther from the curve the nearest adversaries are than the natural ones."""
-        off = self.results[plan.CURVE]["off_curve"]
+        off = self.results["curve"]["off_curve"]
         pairs = enumerate(zip(off["nearest"], off["natural"], strict=True))
         return mean_by_text([(str(n), a - b) for n, (a, b) in pairs], "points")

@@ -7,43 +7,23 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
-from brittle_papers.natural import plan, sheets
-from brittle_papers.natural.claims import mean_text
-from brittle_papers.natural.classifiers import KINDS, Classifier
+from brittle_papers.natural import sheets
+from brittle_papers.natural.classifiers import KINDS, DigitClassifier
 from brittle_papers.natural.results import NaturalResults
 from brittle_papers.natural.trends import trend_figure
-from brittle_papers.page import Cell, Page, Row, format_table
+from brittle_papers.page import PaperPage, format_table
+from brittle_papers.tables import add_table
 
 
-def add_table_6(page: Page, found: NaturalResults) -> None:
-    study, paper = found.table_6, page.paper.tables["table 6"]
+def add_table_6(page: PaperPage, found: NaturalResults) -> None:
+    study, test = found.table_6, found.sign_test
     page.add_section("table 6", digits=len(study.cases), scored=study.scored)
-    figures = {figure.target: figure for figure in study.figures}
-    rows: dict[str, Row] = {}
-    for target in plan.TARGETS:
-        own = figures[target]
-        low, high = own.interval or (None, None)
-        mean = Figure(own.mean, low, high, None, own.found, "digits")
-        largest = found.largest(target)
-        right = round((own.accuracy or 0.0) * study.scored)
-        cells: list[str | Cell] = []
-        for key, figure, text in (
-            ("Δz", mean, mean_text(mean)),
-            ("largest", largest, mean_text(largest)),
-            ("accuracy", rate(right, study.scored, "pictures"), None),
-        ):
-            cells += [str(paper[target][key]), Cell(figure, key, text)]
-        rows[target] = [target, *cells, Cell(study.lost(target), "lost")]
-    whats = ("mean Δz", "P(largest)", "accuracy")
-    head = [part for what in whats for part in (f"{what}, paper", "here")]
-    page.add_table("table 6", ["classifier", *head, "reconstruction not kept"], rows)
-    test = found.sign_test
-    page.record(
-        ["table 6", "sign test"], {"smaller": test.smaller, "larger": test.larger, "p": test.p}
-    )
+    add_table(page, "table 6", found)
+    values = {"smaller": test.smaller, "larger": test.larger, "p": test.p}
+    page.record(["table 6", "sign test"], values)
 
 
-def add_figure_4(page: Page, found: NaturalResults) -> None:
+def add_figure_4(page: PaperPage, found: NaturalResults) -> None:
     study = found.figure_4
     page.add_section("figure 4", digits=len(study.cases), classifiers=len(study.targets))
     neurons = {f"{c.settings['hidden']:g}": c for c in found.by_neurons}
@@ -67,16 +47,7 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
     page.add_plot(
         "natural-figure-4c", figure, f"accuracy and mean Δz of {len(study.targets)} classifiers"
     )
-    among = {
-        "all": found.classifiers,
-        "neurons": found.by_neurons,
-        "dropout": list(found.by_dropout.values()),
-    }
-    rows: dict[str, Row] = {
-        name: [name, Cell(f := found.correlation(own), "", mean_text(f))]
-        for name, own in among.items()
-    }
-    page.add_table("figure 4", ["classifiers", "rank correlation of accuracy and Δz"], rows)
+    add_table(page, "figure 4", found)
     page.record(
         ["figure 4", "classifiers"],
         {c.line: _recorded(found, c) for c in found.classifiers},
@@ -90,9 +61,11 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
     page.record(["figure 4d"], dict(distances))
 
 
-def _times(page: Page, found: NaturalResults) -> None:
+def _times(page: PaperPage, found: NaturalResults) -> None:
     """Add what all classifiers take together, over what one takes."""
-    many, one = (found.results[task]["seconds_a_case"] for task in (plan.FIGURE_4, plan.ONE))
+    many, one = (
+        found.results[task]["seconds_a_case"] for task in ("robustness of all", "robustness of one")
+    )
     if many and one:
         count = len(found.classifiers)
         page.add_section("times", count=count, ratio=f"{many / one:.1f}", one=one, many=many)
@@ -101,20 +74,20 @@ def _times(page: Page, found: NaturalResults) -> None:
         )
 
 
-def _distance(found: NaturalResults, classifier: Classifier) -> Figure:
+def _distance(found: NaturalResults, classifier: DigitClassifier) -> Figure:
     own = found.robustness[classifier.line]
     low, high = own.interval or (None, None)
     return Figure(own.mean, low, high, None, own.found, "digits")
 
 
-def _accuracy(found: NaturalResults, classifier: Classifier) -> Figure:
+def _accuracy(found: NaturalResults, classifier: DigitClassifier) -> Figure:
     scored = found.figure_4.scored
     return rate(
         round((found.robustness[classifier.line].accuracy or 0.0) * scored), scored, "pictures"
     )
 
 
-def _recorded(found: NaturalResults, classifier: Classifier) -> dict[str, Any]:
+def _recorded(found: NaturalResults, classifier: DigitClassifier) -> dict[str, Any]:
     own = found.robustness[classifier.line]
     return {
         "kind": classifier.kind,

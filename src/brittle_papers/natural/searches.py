@@ -79,8 +79,13 @@ def run_searches(
     queries = float(np.mean([row.queries for row in broken])) if broken else 0.0
     shells = max(1, round(queries / settings.samples))
     runs[UNIFORM] = run_search(
-        *(target, for_uniform or chosen, replace(settings, radius=radius), folder),
-        *(f"{name}-{UNIFORM}", UNIFORM, report),
+        target,
+        for_uniform or chosen,
+        replace(settings, radius=radius),
+        folder,
+        f"{name}-{UNIFORM}",
+        UNIFORM,
+        report,
         shells=shells,
     )
     return runs

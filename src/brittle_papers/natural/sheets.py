@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from brittle.picture import Picture
 from brittle.reports.pictures import difference_image
 from brittle.results import Result, has_adversary
-from brittle_papers.natural import plan
-from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.results import MLP, TARGETS, NaturalResults
 from brittle_papers.natural.searches import HYBRID, Rows
 from brittle_papers.natural.sheet_figure import SheetPicture, SheetRow, sheet_figure
 
@@ -18,10 +17,10 @@ ORIGINAL, REBUILT = "original", "G(I(x))"
 
 def table_1(found: NaturalResults) -> tuple[str, list[str]]:
     """Draw one digit of each class with its adversaries; return the figure and its cases."""
-    fgsm = found.runs(plan.FGSM[plan.LENET])["fgsm"]
-    forest, lenet = (found.searches(name)[HYBRID] for name in plan.TARGETS)
+    fgsm = found.runs("FGSM on LeNet")["fgsm"]
+    forest, lenet = (found.searches(name)[HYBRID] for name in TARGETS)
     cases = _one_of_each(lenet, [fgsm, forest, lenet])
-    copies = found.results[plan.REBUILT]["rebuilt"]
+    copies = found.results["reconstructions"]["rebuilt"]
     rebuilt = [
         SheetPicture(Picture.decode(copies[lenet[case].original]).pixels)
         if lenet[case].original in copies
@@ -45,15 +44,18 @@ def table_1(found: NaturalResults) -> tuple[str, list[str]]:
 
 def figure_1(found: NaturalResults) -> str:
     """Draw digits with the changes and the adversaries of FGSM and of ours, against an MLP."""
-    fgsm = found.runs(plan.FGSM[plan.MLP])["fgsm"]
-    natural = found.runs(plan.ON_MLP)[plan.MLP]
+    fgsm = found.runs("FGSM on MLP")["fgsm"]
+    natural = found.runs("natural on MLP")[MLP]
     both = [case for case in natural if _is_broken(natural[case]) and _is_broken(fgsm.get(case))]
     rows = [
         SheetRow(
             "",
             [
-                *(_original(fgsm[case]), _change(fgsm[case]), _adversary(fgsm[case])),
-                *(_change(natural[case]), _adversary(natural[case])),
+                _original(fgsm[case]),
+                _change(fgsm[case]),
+                _adversary(fgsm[case]),
+                _change(natural[case]),
+                _adversary(natural[case]),
             ],
         )
         for case in both[:SHOWN_ON_MLP]
@@ -66,7 +68,7 @@ def figure_4d(found: NaturalResults) -> tuple[str, Mapping[str, float | None]]:
 
     Of the digits that were tried it is the one with adversaries against most classifiers.
     """
-    runs = found.runs(plan.ON_TEN)
+    runs = found.runs("one digit")
     lines = {str(c.settings["hidden"]): c.line for c in found.by_neurons}
     cases = list(runs[next(iter(lines.values()))])
     broken = {case: sum(_is_broken(runs[line][case]) for line in lines.values()) for case in cases}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,9 @@ from brittle.studies.robustness.journal import CASES_FILE
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
-from brittle.zoo.model_cache import models_folder
-from brittle.zoo.names.changes import with_former_names
-from brittle.zoo.names.changes import with_former_names
 from brittle_papers.natural.curve import distance_to_curve, find_adversaries
 from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
 from brittle_papers.natural.searches import (
@@ -31,6 +28,8 @@ from brittle_papers.natural.searches import (
     run_search,
     run_searches,
 )
+from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import describe_model, model_folders
 
 Result = dict[str, Any]
 DIGITS_OF_POINTS = 4
@@ -47,7 +46,9 @@ def model_spec(model: str, data: str, size: str, seed: int, settings: str = "") 
     return f"{model}@{data}#{seed}{'?' if changed else ''}{changed}"
 
 
-@stored_as("brittle.papers.natural.stages:train_generator")
+@task_function(
+    "brittle.papers.natural.stages:train_generator", leaves=model_folders, here=stays_here
+)
 def train_generator(
     context: TaskContext,
     *,
@@ -66,20 +67,11 @@ def train_generator(
         "WGAN", data, seed, size=size, changed=changed, progress=lambda p: report(str(p))
     )
     card = load_card(folder)
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": with_former_names(card.settings),  # as in stored results
+    return describe_model(folder) | {
         "measures": dict(card.measures),
         "seconds": card.seconds,
         "message": str(card.measures.get("summary", "trained")),
     }
-
-
-def generator_folder(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of the generator."""
-    return [models_folder() / result["folder"]]
 
 
 def digits(data: str, per_class: int, seed: int) -> Dataset:
@@ -87,7 +79,12 @@ def digits(data: str, per_class: int, seed: int) -> Dataset:
     return of_each_class(datasets.load(data), per_class, seed)
 
 
-@stored_as("brittle.papers.natural.stages:compare_searches")
+def run_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files of the runs."""
+    return [folder / name for name in result["runs"].values()]
+
+
+@task_function("brittle.papers.natural.stages:compare_searches", leaves=run_files, here=stays_here)
 def compare_searches(
     context: TaskContext,
     *,
@@ -102,7 +99,11 @@ def compare_searches(
     chosen, fewer = (digits(data, n, settings.seed) for n in (per_class, uniform_per_class))
     started = time.process_time()
     runs = run_searches(
-        *(target, chosen, settings, context.folder, context.unique_name),
+        target,
+        chosen,
+        settings,
+        context.folder,
+        context.unique_name,
         for_uniform=fewer,
         report=throttle(context.report),
     )
@@ -117,7 +118,7 @@ def compare_searches(
     }
 
 
-@stored_as("brittle.papers.natural.stages:search_around")
+@task_function("brittle.papers.natural.stages:search_around", leaves=run_files, here=stays_here)
 def search_around(
     context: TaskContext,
     *,
@@ -131,10 +132,8 @@ def search_around(
     settings = SearchSettings(**search)
     chosen = datasets.load(data)
     if label in chosen.labels:
-        chosen = Dataset(
-            *(chosen.name, chosen.split, tuple(e for e in chosen if e.label == label)),
-            *((str(label),), chosen.warnings, chosen.kind),
-        )
+        own = tuple(example for example in chosen if example.label == label)
+        chosen = replace(chosen, examples=own, labels=(str(label),))
     chosen = of_each_class(chosen, per_class, settings.seed)
     runs = {}
     for number, (name, spec) in enumerate(targets.items()):
@@ -144,7 +143,7 @@ def search_around(
     return {"runs": runs, "message": f"{len(chosen)} pictures, {len(targets)} models"}
 
 
-@stored_as("brittle.papers.natural.stages:fgsm")
+@task_function("brittle.papers.natural.stages:fgsm", leaves=run_files, here=stays_here)
 def fgsm(context: TaskContext, *, target: str, data: str, per_class: int, seed: int) -> Result:
     """Attack a network by FGSM, with the least ε that wins, on the same pictures."""
     run = run_attack(
@@ -158,12 +157,14 @@ def fgsm(context: TaskContext, *, target: str, data: str, per_class: int, seed: 
     return {"runs": {"fgsm": run.path.name}, "message": f"{len(run.results())} pictures"}
 
 
-def run_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files of the runs."""
-    return [folder / name for name in result["runs"].values()]
+def study_file(folder: Path, result: Result) -> list[Path]:
+    """Return the file of a study."""
+    return [folder / result["study"]]
 
 
-@stored_as("brittle.papers.natural.stages:measure_robustness")
+@task_function(
+    "brittle.papers.natural.stages:measure_robustness", leaves=study_file, here=stays_here
+)
 def measure_robustness(
     context: TaskContext,
     *,
@@ -209,12 +210,7 @@ def _lines(file: Path) -> int:
     return file.read_text("utf-8").count("\n") if file.is_file() else 0
 
 
-def study_file(folder: Path, result: Result) -> list[Path]:
-    """Return the file of a study."""
-    return [folder / result["study"]]
-
-
-@stored_as("brittle.papers.natural.stages:rebuild_digits")
+@task_function("brittle.papers.natural.stages:rebuild_digits", here=stays_here)
 def rebuild_digits(
     context: TaskContext,
     *,
@@ -250,7 +246,7 @@ def rebuild_digits(
     }
 
 
-@stored_as("brittle.papers.natural.stages:draw_curve")
+@task_function("brittle.papers.natural.stages:draw_curve", here=stays_here)
 def draw_curve(context: TaskContext, *, count: int, shown: int, steps: int, seed: int) -> Result:
     """Train on a curve in the plane, and find natural and nearest adversaries of points."""
     folder = context.folder / context.unique_name

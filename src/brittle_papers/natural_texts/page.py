@@ -1,55 +1,47 @@
-"""The page of the natural adversaries of sentences: the paper's figures beside ours."""
+"""What is odd in the natural adversaries of sentences: neighbours, and probes of translators."""
 
 from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
 from brittle.results import Result
-from brittle_papers.natural_texts import plan, probes
-from brittle_papers.natural_texts.claims import JUDGES
-from brittle_papers.natural_texts.results import (
-    Compared,
-    compared,
-    premises,
-    probed,
-    shown_cases,
-)
-from brittle_papers.page import Cell, Page, Row, format_table, mean_cell
+from brittle_papers.attention import translation
+from brittle_papers.claims import Judge, JudgedClaim, above, interval_of
+from brittle_papers.data import source_digest
+from brittle_papers.formats import format_value
+from brittle_papers.natural_texts import probes, stages
+from brittle_papers.natural_texts.results import CLASSIFIERS, TREE, TextResults, shown_cases
+from brittle_papers.page import PaperPage, Row, TableCell, format_table, mean_cell
 from brittle_papers.paper import Paper
-from brittle_papers.results import PaperResults
+from brittle_papers.request import PaperRequest
+from brittle_papers.spec import load_spec
+from brittle_papers.tables import add_table
 
+PARSER = "spacy"
 SHOWN_CASES = 6
 SHOWN_NEIGHBOURS = 8
 SHOWN_PROBES = 3
 NO_THIRD = "{} not installed where this was run."
 
 
-def add_sections(page: Page, found: PaperResults) -> None:
-    """Add the tables of entailment, and those of translation if that was run."""
-    _generator(page, found)
-    _neighbours(page, found)
-    study = compared(found)
-    _robustness(page, found, study)
-    _sentences(page, found, study)
-    _people(page)
-    if probed(found, probes.WORD):
-        _probes(page, found)
-
-
-def _generator(page: Page, found: PaperResults) -> None:
-    trained = found.results[plan.GENERATOR]
+def _generator(page: PaperPage, found: TextResults) -> None:
+    trained = found.results["train ARAE"]
     page.add_section("generator", name=trained["name"], examples=trained["examples"])
     measures = {k: v for k, v in trained["measures"].items() if isinstance(v, int | float)}
     page.add(format_table(["", "here"], [[k, f"{v:,.6g}"] for k, v in measures.items()]))
     page.record(["generator of sentences"], measures)
     page.add_section("samples")
-    samples = found.results[plan.NEIGHBOURS]["samples"]
+    samples = found.results["neighbours of sentences"]["samples"]
     page.add("\n".join(f"- {sentence}" for sentence in samples))
 
 
-def _neighbours(page: Page, found: PaperResults) -> None:
-    near = found.results[plan.NEIGHBOURS]
-    name = found.results[plan.GENERATOR]["name"]
+def _neighbours(page: PaperPage, found: TextResults) -> None:
+    near = found.results["neighbours of sentences"]
+    name = found.results["train ARAE"]["name"]
     page.add_section("neighbours", radius=near["radius"], count=near["count"], name=name)
     columns = []
     for sentence, rows in near["neighbours"].items():
@@ -59,35 +51,23 @@ def _neighbours(page: Page, found: PaperResults) -> None:
     page.add(format_table(head, lines, of_words=True))
 
 
-def _robustness(page: Page, found: PaperResults, study: Compared) -> None:
-    settings, cases = study.study.settings, len(study.study.cases)
-    page.add_section("robustness", cases=cases, radius=settings["radius"])
-    rows: dict[str, Row] = {}
-    for name in study.names:
-        paper = page.paper.tables["entailment distance"].get(name, {})
-        distance, largest = study.distance(name), study.largest(name)
-        accuracy = found.accuracy(plan.CLEAN[name])
-        rows[name] = [
-            name,
-            *(paper.get("distance", NO_VALUE), mean_cell(distance, "distance")),
-            *(paper.get("largest", NO_VALUE), mean_cell(largest, "largest")),
-            *(paper.get("accuracy", NO_VALUE), Cell(accuracy, "accuracy")),
-            Cell(study.study.lost(name), "lost"),
-            Cell(study.held(name), "held"),
-        ]
-    head = ["classifier", "Δz, paper", "Δz here", "largest, paper", "largest here"]
-    head += ["accuracy, paper", "accuracy here", "lost", "held"]
-    page.add_table("entailment distance", head, rows)
+def _robustness(page: PaperPage, found: TextResults) -> None:
+    study = found.compared.study
+    page.add_section("robustness", cases=len(study.cases), radius=study.settings["radius"])
+    add_table(page, "entailment distance", found)
 
 
-def _sentences(page: Page, found: PaperResults, study: Compared) -> None:
+def _sentences(page: PaperPage, found: TextResults) -> None:
+    study = found.compared
     cases = shown_cases(study.study, SHOWN_CASES)
     if not cases:
         return
     page.add_section("sentences")
-    premise, lines = premises(found), []
+    lines = []
     for case in cases:
-        lines.append(["original", f"p: {premise[case.case]} h: {case.text}", str(case.label), ""])
+        lines.append(
+            ["original", f"p: {found.premises[case.case]} h: {case.text}", str(case.label), ""]
+        )
         for name in study.names:
             row = case.rows[name]
             change = f"{row.predicted} → {row.became}"
@@ -95,30 +75,32 @@ def _sentences(page: Page, found: PaperResults, study: Compared) -> None:
     page.add(format_table(["classifier", "sentences", "label", "Δz"], lines, of_words=True))
 
 
-def _people(page: Page) -> None:
+def _people(page: PaperPage, found: TextResults) -> None:
     page.add_section("people")
-    table = page.paper.tables["people on sentences"]
+    table = page.spec.tables["people on sentences"]
     lines = [[question, row["LSTM"], row["TreeLSTM"]] for question, row in table.items()]
     page.add(format_table(["", "LSTM", "TreeLSTM"], lines))
 
 
-def _probes(page: Page, found: PaperResults) -> None:
-    asked = probed(found, probes.WORD)
+def _probes(page: PaperPage, found: TextResults) -> None:
+    asked = found.probed(probes.WORD)
+    if not asked:
+        return
     absent = [name for name in probes.TRANSLATORS if name not in asked]
     names = " and ".join(absent) + (" was" if len(absent) == 1 else " were")
-    sentences = len(found.rows(plan.PROBES[next(iter(asked)), probes.WORD]))
+    sentences = len(found.rows(f"{probes.WORD}, {next(iter(asked))}"))
     missing = NO_THIRD.format(names) if absent else ""
     page.add_section("probes", sentences=sentences, missing=missing)
     rows: dict[str, Row] = {}
     for probe in probes.PROBES:
-        for name, figure in probed(found, probe).items():
-            task = plan.PROBES[name, probe]
+        for name, figure in found.probed(probe).items():
+            task = f"{probe}, {name}"
             figures = summary(found.rows(task))
             skipped = sum(figures.reasons.get("skipped", {}).values())
             distance = mean_cell(figures.cost, "distance") if figures.cost else NO_VALUE
             language = probes.LANGUAGES[name]
             what = f"{probe}: {language.word}" if probe == probes.WORD else probe
-            cells = [Cell(figure, "found"), distance, Cell(skipped, "skipped")]
+            cells = [TableCell(figure, "found"), distance, TableCell(skipped, "skipped")]
             rows[task] = [f"{name}, {language.name}", what, *cells]
     head = ["translator", "probe", "found here", "mean Δz", "not searched"]
     page.add_table("probes", head, rows)
@@ -130,11 +112,11 @@ def _probes(page: Page, found: PaperResults) -> None:
         )
 
 
-def _found(name: str, found: PaperResults) -> list[list[str]]:
+def _found(name: str, found: TextResults) -> list[list[str]]:
     """List the nearest sentences that passed a probe of a translator, each with its caption."""
     lines = []
     for probe in probes.PROBES:
-        broken = [r for r in found.rows(plan.PROBES[name, probe]) if r.status == "broken"]
+        broken = [r for r in found.rows(f"{probe}, {name}") if r.status == "broken"]
         broken.sort(key=lambda row: row.cost or 0.0)
         lines += [_line(f"{name}, {probe}", row) for row in broken[:SHOWN_PROBES]]
     return lines
@@ -146,4 +128,63 @@ def _line(name: str, row: Result) -> list[str]:
     return [name, sentence, translation, f"{row.cost or 0.0:.2f}"]
 
 
-PAPER = Paper(plan.plan, PaperResults, add_sections, JUDGES, takes=("translations",))
+def _passes(probe: str) -> Judge[TextResults]:
+    """Judge that neighbours of some sentences pass a probe, on our translator."""
+
+    def judge(found: TextResults) -> JudgedClaim | None:
+        rates = found.probed(probe)
+        if probes.OURS not in rates:
+            return None
+        evidence = "; ".join(f"{name} {format_value(figure)}" for name, figure in rates.items())
+        return JudgedClaim(above(interval_of(rates[probes.OURS])), evidence)
+
+    return judge
+
+
+def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the classifiers and translators that are there, and what each probe asks.
+
+    Our translator is that of the self-attention paper at this scale, so that it is trained once.
+    """
+    names = classifiers()
+    sources = [source for source in (request.data, request.translations) if source]
+    digests = "".join(map(source_digest, sources))
+    probed = {
+        f"{probe}, {name}": {
+            "name": name,
+            "target": "train Transformer for translation" if name == probes.OURS else None,
+            "goal": goal,
+        }
+        for name in stages.installed_translators()
+        for probe, goal in probes.LANGUAGES[name].goals().items()
+    }
+    return {
+        "classifiers": names,
+        "members": {name: f"train {name} for entailment" for name in names},
+        "models": {name: {"model": values["all models"][name]} for name in names},
+        "content of sentences": hashlib.sha256(digests.encode()).hexdigest()[:16],
+        "probes": probed,
+        "sentences": request.cases or values["sentences"],
+        "translator_size": load_spec("attention").scale(request.scale)["translator_size"],
+    }
+
+
+def classifiers() -> list[str]:
+    """List the classifiers that can be trained here: one reads parses."""
+    return [name for name in CLASSIFIERS if name != TREE or translation.is_installed(PARSER)]
+
+
+PAPER = Paper(
+    "natural-texts",
+    TextResults,
+    parts={
+        "generator": _generator,
+        "neighbours": _neighbours,
+        "robustness": _robustness,
+        "sentences": _sentences,
+        "people": _people,
+        "probes": _probes,
+    },
+    judges={"word": _passes(probes.WORD), "dropped": _passes(probes.DROPPED)},
+    values=_values,
+)

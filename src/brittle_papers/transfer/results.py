@@ -11,21 +11,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.formatting import NO_VALUE
 from brittle.metrics.clusters import rate_by_text
-from brittle.metrics.summary import ATTACKED, Figure
+from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.proposals.rule_files import load_rules
 from brittle.proposals.rules import Rules
 from brittle.runs.run import Run
-from brittle.studies.rules.evaluation import RuledText, by_class, load_rows
+from brittle.studies.rules.evaluation import (
+    ALL,
+    SHARES,
+    Count,
+    RuledText,
+    by_class,
+    gain_of_rules,
+    load_rows,
+    success,
+    words_changed,
+)
 from brittle.studies.rules.trying import try_name
 from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
 from brittle.studies.transfer.study import TransferStudy, restricted
 from brittle.studies.transfer.tables import StudyTables, study_tables
 from brittle.workflow.tasks import Task
+from brittle_papers.page import TableCell
 from brittle_papers.results import PaperResults
-from brittle_papers.transfer import plan, stages
+from brittle_papers.transfer import stages
 
+PWWS, GENETIC = ATTACKS = ("pwws", "genetic")
 SAME_MODELS = "pwws, same models"
+RULE_MEMBERS = 6
+"""The members of the rules of Tables 5 and 6."""
 Array = NDArray[np.float64]
 Statistic = Callable[[Array], Array]
 """From matrices (resamples × sources × targets) to values (resamples × values)."""
@@ -38,8 +53,12 @@ def mean_rate(value: float, low: float, high: float, of: int, over: str) -> Figu
     return Figure(float(value), float(low), float(high), None, of, over)
 
 
+def percent_of(figure: Figure) -> str:
+    return NO_VALUE if figure.value is None else f"{figure.value:.1%}"
+
+
 @dataclass(frozen=True)
-class TransferResults(PaperResults):
+class TransferPaperResults(PaperResults):
     """The results of the stages; what took long to load or to draw is kept."""
 
     @cached_property
@@ -48,16 +67,18 @@ class TransferResults(PaperResults):
 
         Where the genetic attack ran on fewer models, that of PWWS on these is under `SAME_MODELS`.
         """
-        stored = plan.TRANSFER | {"ensembles": plan.ENSEMBLES}
+        stored = {attack: f"transfer by {attack}" for attack in ATTACKS} | {
+            "ensembles": "ensembles"
+        }
         studies = {
             name: stages.load_study(self.folder, self.results[task])
             for name, task in stored.items()
             if task in self.results
         }
-        if plan.GENETIC in studies:
-            names = {member.name for member in studies[plan.GENETIC].sources}
-            if names != {member.name for member in studies[plan.PWWS].sources}:
-                studies[SAME_MODELS] = restricted(studies[plan.PWWS], names)
+        if GENETIC in studies:
+            names = {member.name for member in studies[GENETIC].sources}
+            if names != {member.name for member in studies[PWWS].sources}:
+                studies[SAME_MODELS] = restricted(studies[PWWS], names)
         return studies
 
     @cached_property
@@ -71,7 +92,7 @@ class TransferResults(PaperResults):
             (attack, of_right): study_tables(
                 self.studies[attack], of_right, counts=self.counts[attack]
             )
-            for attack in (*plan.TRANSFER, SAME_MODELS)
+            for attack in (*ATTACKS, SAME_MODELS)
             if attack in self.studies
             for of_right in (False, True)
         }
@@ -95,7 +116,7 @@ class TransferResults(PaperResults):
     def attacked(self) -> Mapping[str, Mapping[str, list[tuple[str, bool]]]]:
         """By attack and source: the attacked texts, and whether each was broken."""
         found: dict[str, dict[str, list[tuple[str, bool]]]] = {}
-        for attack in plan.TRANSFER:
+        for attack in ATTACKS:
             if attack in self.studies:
                 study = self.studies[attack]
                 runs = {n: Run(self.folder / study.name / file) for n, file in study.runs.items()}
@@ -108,6 +129,15 @@ class TransferResults(PaperResults):
                     for name, run in runs.items()
                 }
         return found
+
+    @property
+    def models(self) -> list[str]:
+        return [member.name for member in self.studies[PWWS].targets]
+
+    def accuracy_of(self, model: str) -> Figure:
+        """Compute the accuracy of a model on the texts that are attacked."""
+        right, texts = self.results["transfer by pwws"]["accuracy"][model]
+        return rate(right, texts, "texts")
 
     def success_of(self, attack: str, source: str | None = None) -> Figure:
         """Compute the success of an attack with queries, on one model or over those of all."""
@@ -122,33 +152,73 @@ class TransferResults(PaperResults):
     @cached_property
     def ruled(self) -> Mapping[str, Mapping[str, list[RuledText]]]:
         """The texts of every set of rules, by target and set."""
-        tasks = {m.name: Task(try_name(m), print) for m in self.studies[plan.PWWS].targets}
+        tasks = {m.name: Task(try_name(m), print) for m in self.studies[PWWS].targets}
         files = {name: task.file(self.folder / stages.TRIED) for name, task in tasks.items()}
         return {n: load_rows(json.loads(f.read_text("utf-8"))["result"]) for n, f in files.items()}
 
     def ruled_by_form(self, rules: str) -> dict[str, list[RuledText]]:
         """Return the texts of one set of rules on all models, and on those of a class."""
-        forms = {member.name: member.form for member in self.studies[plan.PWWS].targets}
+        forms = {member.name: member.form for member in self.studies[PWWS].targets}
         return by_class({name: sets[rules] for name, sets in self.ruled.items()}, forms)
 
     @property
     def rule_sets(self) -> Sequence[str]:
-        return list(self.results[plan.RULES]["rules"])
+        return list(self.results["rules"]["rules"])
 
     @property
     def main_rules(self) -> str:
         """The rules of Tables 5 and 6: those of six members, or of the most that there are."""
         sizes = [int(name.rpartition("-")[2]) for name in self.rule_sets if name != stages.PMI]
-        return stages.uawr(min(max(sizes), plan.RULE_MEMBERS))
+        return stages.uawr(min(max(sizes), RULE_MEMBERS))
 
     def rules(self, name: str) -> Rules:
         """Load a set of rules."""
         return load_rules(self.folder / "rules" / f"{name}.rules")
 
+    @cached_property
+    def forms(self) -> Mapping[str, Mapping[str, list[RuledText]]]:
+        """The texts of PMI and of the main rules, on all models and by the class of a model."""
+        sets = {"pmi": stages.PMI, "uawr": self.main_rules}
+        return {name: self.ruled_by_form(rules) for name, rules in sets.items()}
+
+    @property
+    def form_names(self) -> Sequence[str]:
+        return list(self.forms["pmi"])
+
+    def first_prefix(self, rules: str, form: str) -> TableCell:
+        """Return the success of the first prefix that works, and its words."""
+        rows = self.forms[rules][form]
+        figures = success(rows, max(SHARES)), words_changed(rows, max(SHARES))
+        return TableCell(figures[0], text=", ".join(percent_of(figure) for figure in figures))
+
+    def at_the_limit(self, rules: str, form: str) -> Figure:
+        """Compute the success of the text with all replacements."""
+        return success(self.forms[rules][form], max(SHARES), "limit")
+
+    def words_of(self, rules: str, form: str) -> Figure:
+        """Compute the mean share of words in the first prefix that works."""
+        return words_changed(self.forms[rules][form], max(SHARES))
+
+    def by_share(self, share: float, count: Count) -> Figure:
+        """Compute the success of the largest ensemble's rules at a share of words."""
+        rules = self.rule_sets[0]
+        if rules not in self._largest:
+            self._largest[rules] = self.ruled_by_form(rules)[ALL]
+        return success(self._largest[rules], share, count)
+
+    @cached_property
+    def _largest(self) -> dict[str, list[RuledText]]:
+        return {}
+
+    def gains_of_rules(self) -> Mapping[str, Figure]:
+        """Compute the success of the main rules less that of PMI, by the class of a model."""
+        pmi, uawr = self.forms["pmi"], self.forms["uawr"]
+        return {form: gain_of_rules(pmi[form], uawr[form], max(SHARES)) for form in pmi}
+
     @property
     def ensembles(self) -> list[dict[str, Any]]:
         """The selected ensembles: method, members, objective, and the name of their source."""
-        found: list[dict[str, Any]] = self.results[plan.ENSEMBLES]["ensembles"]
+        found: list[dict[str, Any]] = self.results["ensembles"]["ensembles"]
         return found
 
     def ensemble_rates(self, held_out: bool) -> dict[tuple[str, int], Figure]:
@@ -158,7 +228,7 @@ class TransferResults(PaperResults):
         """
         study = self.studies["ensembles"]
         rows = {source.name: n for n, source in enumerate(study.sources)}
-        never = set(self.results[plan.ENSEMBLES]["held_out"])
+        never = set(self.results["ensembles"]["held_out"])
         masks = []
         if held_out and not never:
             return {}

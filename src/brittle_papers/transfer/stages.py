@@ -24,10 +24,11 @@ from brittle.studies.selecting.held_out import default_held_out
 from brittle.studies.selecting.selecting import select
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.transfer import transfer
-from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.tasks import TaskContext
 from brittle.zoo.bilm.folder import needed_folders
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle_papers.planning import task_function
 
 Result = dict[str, Any]
 METHODS = ("genetic", "greedy", "expert")
@@ -45,7 +46,13 @@ def pool_of(models: Sequence[str], data: str, seeds: int, size: str) -> Pool:
     return of_size(pool, size)
 
 
-@stored_as("brittle.papers.transfer.stages:train_models")
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folders of all models, and of what they share."""
+    paths = [models_folder() / name for name in result["folders"]]
+    return list(dict.fromkeys(needed for path in paths for needed in needed_folders(path)))
+
+
+@task_function("brittle.papers.transfer.stages:train_models", leaves=model_folders, is_stage=True)
 def train_models(
     context: TaskContext, *, models: Sequence[str], data: str, seeds: int, size: str
 ) -> Result:
@@ -68,13 +75,12 @@ def train_models(
     }
 
 
-def model_folders(folder: Path, result: Result) -> list[Path]:
-    """Return the folders of all models, and of what they share."""
-    paths = [models_folder() / name for name in result["folders"]]
-    return list(dict.fromkeys(needed for path in paths for needed in needed_folders(path)))
+def study_files(folder: Path, result: Result) -> list[Path]:
+    """Return what a transfer leaves: the study, and the folder of its tasks."""
+    return [folder / result["study"], folder / result["folder"]]
 
 
-@stored_as("brittle.papers.transfer.stages:transfer_by")
+@task_function("brittle.papers.transfer.stages:transfer_by", leaves=study_files, is_stage=True)
 def transfer_by(
     context: TaskContext,
     *,
@@ -133,17 +139,14 @@ def study_label(study: TransferStudy, example: Any) -> int:
     return study.facts.labels.index(str(example.label))
 
 
-def study_files(folder: Path, result: Result) -> list[Path]:
-    """Return what a transfer leaves: the study, and the folder of its tasks."""
-    return [folder / result["study"], folder / result["folder"]]
-
-
 def load_study(folder: Path, result: Result) -> TransferStudy:
     """Load the study of a stage."""
     return TransferStudy.load(folder / result["study"], "transfer")
 
 
-@stored_as("brittle.papers.transfer.stages:attack_ensembles_of")
+@task_function(
+    "brittle.papers.transfer.stages:attack_ensembles_of", leaves=study_files, is_stage=True
+)
 def attack_ensembles_of(
     context: TaskContext, *, data: str, sizes: Sequence[int], cases: int, seed: int
 ) -> Result:
@@ -170,7 +173,12 @@ def attack_ensembles_of(
     }
 
 
-@stored_as("brittle.papers.transfer.stages:mine_rules")
+def rule_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files of the rules."""
+    return [folder / "rules" / f"{name}.rules" for name in result["rules"]]
+
+
+@task_function("brittle.papers.transfer.stages:mine_rules", leaves=rule_files, is_stage=True)
 def mine_rules(
     context: TaskContext,
     *,
@@ -201,12 +209,12 @@ def mine_rules(
     }
 
 
-def rule_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files of the rules."""
-    return [folder / "rules" / f"{name}.rules" for name in result["rules"]]
+def tried_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of what all models say of the rules' texts."""
+    return [folder / result["folder"]]
 
 
-@stored_as("brittle.papers.transfer.stages:try_all_rules")
+@task_function("brittle.papers.transfer.stages:try_all_rules", leaves=tried_files, is_stage=True)
 def try_all_rules(
     context: TaskContext, *, models: Sequence[str], data: str, size: str, cases: int, seed: int
 ) -> Result:
@@ -222,12 +230,7 @@ def try_all_rules(
     return {"folder": TRIED, "message": f"{len(members)} models asked"}
 
 
-def tried_files(folder: Path, result: Result) -> list[Path]:
-    """Return the folder of what all models say of the rules' texts."""
-    return [folder / result["folder"]]
-
-
-@stored_as("brittle.papers.transfer.stages:importance_of")
+@task_function("brittle.papers.transfer.stages:importance_of", is_stage=True)
 def importance_of(
     context: TaskContext,
     *,

@@ -32,6 +32,8 @@ from brittle.workflow.backends import Workers
 if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
 
+DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
+"""The limits whose flags stand with those of the data and of the budget; others with the run's."""
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 targets:
@@ -92,7 +94,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
     add_option_flags(add, Keep)
     add("--no-measures", action="store_const", const="none", dest="measures", help="as none")
-    add_option_flags(add, Limits, "budget", "max_sent")
+    add_option_flags(add, Limits, *COSTS)
     add_target_flags(parser)
     add = parser.add_argument_group("run").add_argument
     add("--name", help="the name of the run (default: built from target, attack and data)")
@@ -100,7 +102,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--retry-errors", action="store_true", help="attack cases that ended in an error again")
     add("--report", metavar="FILE", help="also write the HTML report")
     add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
-    add_option_flags(add, Limits, "batch", "watchdog")
+    add_option_flags(add, Limits, without=(*DATA_LIMITS, *COSTS))
     workers = "attack cases in N processes, each with a replica of the target (default: 1)"
     add_backend_flags(parser, workers=workers, default=1)
     add_output_flags(parser)

@@ -27,20 +27,20 @@ from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.group import WorkerGroup
 from brittle.runs.workers.messages import (
     Allowed,
-    Answered,
     Asks,
     Dealt,
     Died,
-    Ended,
-    Question,
+    FinishedCases,
     Ready,
     Refused,
     Reply,
     Report,
-    Rows,
     Stop,
+    TargetAnswers,
+    TargetQuestion,
     Wants,
     WillSend,
+    WorkerEnded,
 )
 from brittle.text import Text
 
@@ -55,7 +55,7 @@ class _Asked:
     """A question to a worker, and what came of it: the reply, or how the worker died."""
 
     worker: int
-    question: Question
+    question: TargetQuestion
     wants: Wants
     reply: Reply | None = None
     death: str | None = None
@@ -112,7 +112,9 @@ class Driver:
         while not self.idle:
             self._listen_or_raise()
         number, wants = self.idle.popitem()
-        self.asked = asked = _Asked(number, Question(question, items, alone, self._left), wants)
+        self.asked = asked = _Asked(
+            number, TargetQuestion(question, items, alone, self._left), wants
+        )
         self.group.send(number, asked.question)
         while asked.reply is None and asked.death is None:
             self._listen_or_raise()
@@ -145,7 +147,7 @@ class Driver:
         self.granted.pop(number, None)
         self.broker.totals.add(report.totals)
         match report.message:
-            case Rows(results, steps):
+            case FinishedCases(results, steps):
                 yield results, steps
                 self._note(number, results)
             case Wants(count, is_idle) as wants:
@@ -169,7 +171,7 @@ class Driver:
             case Ready(place, fingerprint):
                 self.places[number] = place
                 self._check(number, fingerprint)
-            case Ended(error):
+            case WorkerEnded(error):
                 self.running.discard(number)
                 self._end(number, error)
 
@@ -229,7 +231,7 @@ class Driver:
                     for n, error in failures.items()
                     if start <= n < stop
                 }
-                self.group.send(number, Answered(payloads[start:stop], failed, self._left))
+                self.group.send(number, TargetAnswers(payloads[start:stop], failed, self._left))
                 start = stop
 
     def _check(self, number: int, fingerprint: str | None) -> None:

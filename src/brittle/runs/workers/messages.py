@@ -1,8 +1,9 @@
 """What driver and worker say to each other.
 
 A worker sends `Report`s. `Wants`, `Asks` and `WillSend` are requests: the worker waits for the
-reply, which is `Dealt`, `Answered`, `Allowed` or `Refused`. An idle worker may get a `Question` in
-place of cases; its `Reply` is again a request for cases. `Stop` comes without a request.
+reply, which is `Dealt`, `TargetAnswers`, `Allowed` or `Refused`. An idle worker may get a
+`TargetQuestion` in place of cases; its `Reply` is again a request for cases. `Stop` comes without a
+request.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class WillSend:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FinishedCases:
     """Cases that ended, as rows to be stored."""
 
     results: Sequence[Result]
@@ -70,7 +71,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Ended:
+class WorkerEnded:
     """The worker ends: by an error, or because there is nothing left to do."""
 
     error: BrittleError | None = None
@@ -80,7 +81,7 @@ class Ended:
 class Report:
     """A message of a worker, with what it has computed since its last one."""
 
-    message: Ready | Wants | Asks | WillSend | Rows | Reply | Ended
+    message: Ready | Wants | Asks | WillSend | FinishedCases | Reply | WorkerEnded
     totals: Totals = field(default_factory=Totals)
 
 
@@ -98,7 +99,7 @@ class Dealt:
 
 
 @dataclass(frozen=True)
-class Question:
+class TargetQuestion:
     """What the driver wants to know of the target before it deals cases, as the diagnosis does."""
 
     question: str
@@ -108,7 +109,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TargetAnswers:
     """The answers of the target that the driver asked."""
 
     payloads: Sequence[Any]

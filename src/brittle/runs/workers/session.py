@@ -19,19 +19,19 @@ from brittle.runs.job import build_engine
 from brittle.runs.rows import rows_of
 from brittle.runs.workers.messages import (
     Allowed,
-    Answered,
     Asks,
     Dealt,
-    Ended,
-    Question,
+    FinishedCases,
     Ready,
     Refused,
     Reply,
     Report,
-    Rows,
     Stop,
+    TargetAnswers,
+    TargetQuestion,
     Wants,
     WillSend,
+    WorkerEnded,
 )
 from brittle.runs.workers.setup import WorkerSetup
 from brittle.targets.capabilities import make_desks
@@ -119,7 +119,7 @@ class WorkerBroker(Broker):
     def _forward(
         self, question: str, items: Sequence[Any], alone: bool
     ) -> tuple[list[Any], Failures]:
-        reply: Answered = self.client.request(Asks(question, items, alone))
+        reply: TargetAnswers = self.client.request(Asks(question, items, alone))
         return list(reply.payloads), reply.failures
 
 
@@ -135,11 +135,13 @@ def work(link: Link, load_setup: Callable[[], WorkerSetup]) -> None:
             if hasattr(target, "close"):
                 target.close()
     except BrittleError as error:
-        client.tell(Ended(error))
+        client.tell(WorkerEnded(error))
     except Exception as error:
-        client.tell(Ended(RunStopped(f"A worker failed: {message_of(error)}. {_last_line()}")))
+        client.tell(
+            WorkerEnded(RunStopped(f"A worker failed: {message_of(error)}. {_last_line()}"))
+        )
     else:
-        client.tell(Ended())
+        client.tell(WorkerEnded())
 
 
 def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
@@ -164,7 +166,7 @@ def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
     try:
         while first := _fetch_first(client, setup, broker).cases:
             for ended in engine.run(DealtCases(client, setup, first)):
-                client.tell(Rows(*rows_of(ended, job, broker.answer)))
+                client.tell(FinishedCases(*rows_of(ended, job, broker.answer)))
     finally:
         broker.close()
 
@@ -178,7 +180,7 @@ def _fetch(client: Client, setup: WorkerSetup, is_idle: bool) -> Any:
 def _fetch_first(client: Client, setup: WorkerSetup, broker: WorkerBroker) -> Dealt:
     """Ask the driver for cases, and answer what it wants to know before it deals some."""
     dealt = _fetch(client, setup, is_idle=True)
-    while isinstance(dealt, Question):
+    while isinstance(dealt, TargetQuestion):
         answer = broker.alone if dealt.alone else broker.answer
         payloads, failures = answer(dealt.question, dealt.items)
         # An exception of a target's own may not be known where the driver runs.

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brittle.errors import UsageError, require
+from brittle.errors import UsageError
 from brittle.zoo import folder as folders
-from brittle.zoo.families import family_of, restore_settings
+from brittle.zoo.families import family_of, open_checked, restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.settings import LanguageModelSettings
@@ -76,7 +76,7 @@ def open_bilm(folder: Path, device: str) -> BiLM:
     key = (card.fingerprint, device)
     with _LOCK:
         if key not in _OPENED:
-            _OPENED[key] = _load(folder, card, device)
+            _OPENED[key] = open_checked(folder, card, device)
         return _OPENED[key]
 
 
@@ -98,8 +98,8 @@ def _load_card(folder: Path) -> Card:
     return card
 
 
-def _load(folder: Path, card: Card, device: str) -> BiLM:
-    require("torch", "torch", f"The biLM {card.full_name}")
+def open_language_model(folder: Path, card: Card, device: str, hole_id: int) -> BiLM:
+    """Load the layers of a biLM as its card says, without those that predict words."""
     from brittle.zoo.bilm.language_model import BILM_PREFIX
     from brittle.zoo.layers.bilm import BiLM
     from brittle.zoo.restoring import restore_weights
@@ -107,12 +107,11 @@ def _load(folder: Path, card: Card, device: str) -> BiLM:
 
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     characters = len(load_alphabet(folder)) + UNKNOWN_CHARACTER + 1
-    settings = load_settings(folder)
+    settings = restore_settings(card)
     own = {
         name.removeprefix(BILM_PREFIX): tensor
         for name, tensor in tensors.items()
         if name.startswith(BILM_PREFIX)
     }
-    with folders.fitting_weights(folder, f"the biLM {card.full_name}"):
-        bilm = restore_weights(lambda: BiLM(settings, characters), own, settings.highways)
+    bilm = restore_weights(lambda: BiLM(settings, characters), own, settings.highways)
     return bilm.requires_grad_(False).eval().to(device)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brittle.errors import UsageError, require, unknown
+from brittle.errors import UsageError, unknown
 from brittle.zoo import folder as folders
-from brittle.zoo.families import family_of
+from brittle.zoo.families import family_of, open_checked
 from brittle.zoo.folder import Card
 from brittle.zoo.model_cache import trained_models
-from brittle.zoo.tokenizers.words import UNKNOWN
 
 if TYPE_CHECKING:
     from brittle.zoo.generators.pictures import PictureGenerator
@@ -64,13 +63,9 @@ def find_generator(name: str, command: str) -> Path:
 def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
     """Load a generator from its folder, in evaluation mode."""
     card = folders.load_card_checked(folder)
-    family = family_of(card)
-    if family.open is None or not is_generator(card):
+    if not is_generator(card):
         raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; no generator.")
-    for module, extra in family.opens_with:
-        require(module, extra, f"The generator {card.name!r}")
-    with folders.fitting_weights(folder, f"the generator {card.name!r}"):
-        generator: ZooGenerator = family.open(folder, card, device, UNKNOWN)
+    generator: ZooGenerator = open_checked(folder, card, device)
     return generator
 
 

@@ -16,7 +16,7 @@ from brittle.ranking.whole_rows import WholeRows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.families import restore_settings
+from brittle.zoo.families import open_checked, restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.restoring import load_network, save_network
 from brittle.zoo.seq2seq import pieces as piece_files
@@ -139,30 +139,31 @@ def open_translator(
     It reads a hole as `hole_id`: as the unknown piece, or as `PAD`, a zero vector.
     """
     card = folders.load_card_checked(folder)
+    model: TranslationModel = open_checked(folder, card, device, hole_id)
+    model.beam = beam
+    return card, model
+
+
+def open_translation_model(folder: Path, card: Card, device: str, hole_id: int) -> TranslationModel:
+    """Load a translator as its card says."""
     device = torch_device(device)
-    with folders.fitting_weights(folder, f"the model {card.name!r}"):
-        pieces = Pieces.load(folder / piece_files.FILE, hole_id)
-        settings = restore_settings(card)
-        network = load_network(
-            folder,
-            lambda: build_network(card.parts["encoder"], settings, len(pieces)),
-            settings.layers,
-        )
-    network = network.requires_grad_(False).eval().to(device)
-    vocabulary = tuple(folders.load_words(folder / folders.VOCABULARY_FILE))
+    pieces = Pieces.load(folder / piece_files.FILE, hole_id)
+    settings = restore_settings(card)
+    network = load_network(
+        folder,
+        lambda: build_network(card.parts["encoder"], settings, len(pieces)),
+        settings.layers,
+    )
     parallel = min(cores(), MAX_PARALLEL_CALLS) if device == "cpu" else 1
-    threads = ThreadUse(max(1, cores() // parallel)) if device == "cpu" else None
-    model = TranslationModel(
-        network,
+    return TranslationModel(
+        network.requires_grad_(False).eval().to(device),
         pieces,
         settings.max_length,
-        vocabulary,
-        beam=beam,
+        tuple(folders.load_words(folder / folders.VOCABULARY_FILE)),
         device=device,
         parallel=parallel,
-        threads=threads,
+        threads=ThreadUse(max(1, cores() // parallel)) if device == "cpu" else None,
     )
-    return card, model
 
 
 def _stack(layers: Sequence[Tensor]) -> Array:
