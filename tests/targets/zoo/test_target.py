@@ -159,7 +159,9 @@ def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) 
         load_zoo("zoo:naive-bayes@toys")
 
 
-@pytest.mark.parametrize("name", ["naive-bayes", "naive-bayes+key"])
+@pytest.mark.parametrize(
+    "name", ["naive-bayes", pytest.param("naive-bayes+key", marks=pytest.mark.slow)]
+)
 def test_opening_a_trained_model_reads_no_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
