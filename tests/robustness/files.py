@@ -185,7 +185,10 @@ def malformed_study(folder: Path) -> None:
         ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
         ("attacks", ["pwws"], "expected entries for pwws"),
     ):
-        path.write_text(json.dumps(study | {name: value}), "utf-8")
+        facts = (
+            {"facts": study["facts"] | {name: value}} if name in study["facts"] else {name: value}
+        )
+        path.write_text(json.dumps(study | facts), "utf-8")
         shown = command(folder, "show", "fair", "--runs", ".")
         assert shown.returncode == 2 and "fair.study.json" in shown.stderr
         assert expected in " ".join(shown.stderr.split())

@@ -64,10 +64,10 @@ def test_a_model_of_the_zoo_and_a_transformer_keep_what_each_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("transformers")
-    from brittle.targets.transformers import classifier
+    from brittle.targets.transformers import classifier, loading
     from targets import tiny
 
-    monkeypatch.setattr(classifier, "cores", lambda: 8)
+    monkeypatch.setattr(loading, "cores", lambda: 8)
     tokenizer = tiny.tokenizer("bert")
     network = small.model("LSTM-W-Random-1")
     transformer = classifier.of_model(tiny.model("bert", len(tokenizer)), tokenizer)
