@@ -12,7 +12,8 @@ export PYTHONUTF8 := 1
 # Hundreds of tests start brittle anew: without bytecode each start compiles it again.
 unexport PYTHONDONTWRITEBYTECODE
 # One worker for each of two cores; the tests of a file stay together, for they share fixtures.
-TESTS := $(RUN) -m pytest -n 2 --dist loadfile
+# The order is that of tests/conftest.py: xdist's own ends with the files of few, long tests.
+TESTS := $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick system golden check bench acceptance size clean

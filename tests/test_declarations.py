@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -20,18 +21,27 @@ OF_TARGETS, OF_ATTACKS = ("target", "member", "ensemble"), ("attack", "search")
 NAME = "name"  # every target has one; a helper without one is named by its class
 
 
-def looked_up(variables: tuple[str, ...]) -> set[str]:
-    """Return the attributes that getattr and hasattr look up on variables of these names."""
+@cache
+def lookups() -> set[tuple[str, Any]]:
+    """Return what getattr and hasattr look up anywhere: the variables, and their attributes."""
     found = set()
     for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        if "getattr(" not in source and "hasattr(" not in source:
+            continue  # to parse all files takes seconds
+        for node in ast.walk(ast.parse(source)):
             is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             if is_call and node.func.id in ("getattr", "hasattr") and len(node.args) > 1:
                 whom, what = node.args[:2]
                 variable = whom.attr if isinstance(whom, ast.Attribute) else ast.unparse(whom)
-                if variable in variables and isinstance(what, ast.Constant):
-                    found.add(what.value)
+                if isinstance(what, ast.Constant):
+                    found.add((variable, what.value))
     return found
+
+
+def looked_up(variables: tuple[str, ...]) -> set[str]:
+    """Return the attributes that getattr and hasattr look up on variables of these names."""
+    return {attribute for variable, attribute in lookups() if variable in variables}
 
 
 def test_attributes_of_targets_that_are_looked_up_are_documented() -> None:

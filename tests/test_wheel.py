@@ -62,6 +62,7 @@ def tables(names: list[str]) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_every_table_and_weight_is_in_the_wheel(wheel: ZipFile) -> None:
     files = [path for path in SOURCES.rglob("*") if path.is_file()]
     kept = [path for path in files if "__pycache__" not in path.parts]
@@ -70,6 +71,7 @@ def test_every_table_and_weight_is_in_the_wheel(wheel: ZipFile) -> None:
     assert len(tables(wheel.namelist())) >= 9
 
 
+@pytest.mark.slow
 def test_every_template_style_and_script_of_a_page_is_in_the_wheel(wheel: ZipFile) -> None:
     parts = [p for p in SOURCES.rglob("*") if p.suffix in {".jinja", ".html", ".css", ".js"}]
     shipped = {path.relative_to(SOURCES.parent).as_posix() for path in parts}
@@ -77,6 +79,7 @@ def test_every_template_style_and_script_of_a_page_is_in_the_wheel(wheel: ZipFil
     assert "brittle/reports/templates/base.html.jinja" in shipped
 
 
+@pytest.mark.slow
 def test_the_papers_are_in_the_wheel_and_found_by_their_entry_point(wheel: ZipFile) -> None:
     papers = SOURCES.parent / "brittle_papers"
     files = [path for path in papers.rglob("*") if path.suffix in {".py", ".toml", ".typed"}]
@@ -86,6 +89,7 @@ def test_the_papers_are_in_the_wheel_and_found_by_their_entry_point(wheel: ZipFi
     assert "[brittle.commands]\npapers = brittle_papers.command:COMMAND" in declared
 
 
+@pytest.mark.slow
 def test_notice_names_every_table_and_weight_with_source_and_licence(wheel: ZipFile) -> None:
     texts = licences(wheel)
     named = entries(texts["NOTICE"])
@@ -97,6 +101,7 @@ def test_notice_names_every_table_and_weight_with_source_and_licence(wheel: ZipF
             assert len(texts.get(text, "")) > LEAST_LICENCE_CHARACTERS, f"{name}: {text}"
 
 
+@pytest.mark.slow
 def test_the_texts_are_those_of_the_licences(wheel: ZipFile) -> None:
     texts = licences(wheel)
     beginnings = {

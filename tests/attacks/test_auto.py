@@ -66,6 +66,7 @@ def breaks(target: Any, text: str, others: list[str]) -> bool:
     return any(other != label for other in labels)
 
 
+@pytest.mark.slow
 def test_the_level_is_the_gentlest_that_breaks_and_what_stands_is_proved() -> None:
     endings: Counter[str] = Counter()
     for text, target in drawn(300):
@@ -104,6 +105,7 @@ def test_a_winner_has_as_few_changes_as_can_be() -> None:
         assert not fewer or not breaks(target, text, fewer)
 
 
+@pytest.mark.slow
 def test_a_large_space_is_searched_and_nothing_is_called_proved() -> None:
     endings: Counter[str] = Counter()
     for text, target in drawn(100, seed=2):
@@ -119,6 +121,7 @@ def test_a_large_space_is_searched_and_nothing_is_called_proved() -> None:
     assert endings["broken"] > 20 and endings["held"] > 5
 
 
+@pytest.mark.slow
 def test_levels_take_turns_under_a_budget_and_the_gentlest_winner_counts() -> None:
     levels: Counter[tuple[str | None, str | None]] = Counter()
     for text, target in drawn(200, seed=3):
@@ -222,6 +225,7 @@ def differing(one: str, other: str) -> int:
     return sum(a != b for a, b in zip(one.split(), other.split()))
 
 
+@pytest.mark.slow
 def test_what_a_rough_level_broke_first_is_still_found_by_a_gentler_one() -> None:
     """Levels share candidates: a text that won at a rough level is offered at a gentle one, too."""
     gentle = SubstituteTable(dict.fromkeys(("in", "we", "to", "is", "it"), ("not", "at")))

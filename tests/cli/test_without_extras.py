@@ -90,6 +90,7 @@ def helped(parser: argparse.ArgumentParser, words: list[str]) -> Iterator[list[s
                 yield from helped(command, [*words, name])
 
 
+@pytest.mark.slow
 def test_what_only_lists_needs_no_extra(bare_python: Path, tmp_path: Path) -> None:
     calls = [["list", what, *flags] for what in LISTED for flags in ([], ["--json"])]
     parsers = {name: commands_of(build_parser([name]))[name] for name in commands()}

@@ -137,6 +137,7 @@ def test_a_data_set_is_read_once_and_its_splits_are_a_new_dictionary() -> None:
     assert catalogue.load("mr", "dev") is splits["dev"]
 
 
+@pytest.mark.slow
 def test_loading_imports_neither_the_packages_nor_pandas() -> None:
     code = (
         "import sys; from brittle import data\n"

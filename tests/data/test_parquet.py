@@ -66,6 +66,7 @@ def bombs(folder: Path) -> dict[str, Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_small_files_of_large_rows_are_refused_before_the_rows_are_made(tmp_path: Path) -> None:
     paths = bombs(tmp_path)
     assert max(path.stat().st_size for path in paths.values()) < 32_000

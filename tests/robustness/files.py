@@ -90,7 +90,11 @@ def run_module(folder: Path, source: str, *words: str) -> tuple[Path, str]:
     return workspace, ended.stdout
 
 
-@row("a target that forks", "its children do not keep the run locked: the same command works")
+@row(
+    "a target that forks",
+    "its children do not keep the run locked: the same command works",
+    slow=True,
+)
 def forks(folder: Path) -> None:
     workspace = write_workspace(folder, 6)
     (workspace / "own.py").write_text(FORKS)
@@ -107,7 +111,11 @@ def forks(folder: Path) -> None:
         (workspace / "forked").unlink()
 
 
-@row("a target that changes the working folder", "run and report are where they were asked for")
+@row(
+    "a target that changes the working folder",
+    "run and report are where they were asked for",
+    slow=True,
+)
 def moves(folder: Path) -> None:
     workspace, out = run_module(folder, MOVES, "--report", "out.html")
     assert (workspace / "runs" / "run.sqlite").exists() and (workspace / "out.html").exists()
@@ -115,13 +123,13 @@ def moves(folder: Path) -> None:
     assert [*(workspace / "elsewhere").rglob("*.*")] == []
 
 
-@row("a target that prints", "what it prints is on stderr, and `--json` stays JSON")
+@row("a target that prints", "what it prints is on stderr, and `--json` stays JSON", slow=True)
 def prints(folder: Path) -> None:
     _, out = run_module(folder, PRINTS, "--json")
     assert json.loads(out)["run"] == "run"
 
 
-@row("stdout that is closed, or a locale without UTF-8", "the command works")
+@row("stdout that is closed, or a locale without UTF-8", "the command works", slow=True)
 def odd_streams(folder: Path) -> None:
     attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
@@ -177,7 +185,10 @@ def malformed_study(folder: Path) -> None:
         ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
         ("attacks", ["pwws"], "expected entries for pwws"),
     ):
-        path.write_text(json.dumps(study | {name: value}), "utf-8")
+        facts = (
+            {"facts": study["facts"] | {name: value}} if name in study["facts"] else {name: value}
+        )
+        path.write_text(json.dumps(study | facts), "utf-8")
         shown = command(folder, "show", "fair", "--runs", ".")
         assert shown.returncode == 2 and "fair.study.json" in shown.stderr
         assert expected in " ".join(shown.stderr.split())

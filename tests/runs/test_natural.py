@@ -201,6 +201,7 @@ class Killed(BaseException):
     """The end of a process, for those that only see what is on disk."""
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_after_any_round_resumes_to_the_same_rows(
     generator: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

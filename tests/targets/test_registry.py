@@ -93,6 +93,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx", "folder/"])
 def test_a_package_adds_a_kind_of_target(folder: Path, spec: str) -> None:
     done = run(folder, "", "attack", spec, "pwws", "--data", "mine.csv", "--json", "--quiet")
@@ -115,6 +116,7 @@ def test_a_kind_of_a_package_is_listed_and_nothing_is_imported(folder: Path) -> 
 OPEN = "from brittle.opening import as_target; as_target({!r})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module, entries, spec, message",
     [

@@ -75,6 +75,7 @@ def test_a_generator_is_trained_stored_and_opened_again(caplog: Any) -> None:
     assert [p.pixels.shape for p in rebuilt] == [(12, 12, 1)] * 5
 
 
+@pytest.mark.slow
 def test_a_resumed_training_ends_with_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_divergence_keeps_the_last_good_weights(stop: int, monkeypatch: pytest.M
     assert open_folder(kept).size == 8
 
 
+@pytest.mark.slow
 def test_collapse_is_said_and_the_last_good_generator_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -187,6 +189,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, capsys: Any) -> None:
         train_on("WGAN", bar_splits(), size="tiny", adversarial="key")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["WGAN-residual"])
 def test_the_residual_generator(name: str) -> None:
     folder = train_on(name, bar_splits(16), size="tiny")

@@ -163,6 +163,7 @@ def as_formerly(path: Path) -> None:
     write_tensors(path, tensors, {"state": json.dumps(blocks | {"best": state["best"]})})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_former", [False, True])
 def test_a_killed_training_resumes_to_the_same_weights(
     trained: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_former: bool
@@ -190,6 +191,7 @@ def test_a_killed_training_resumes_to_the_same_weights(
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_number_keeps_the_last_good_weights(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_lost_loss_keeps_the_last_good_weights(monkeypatch: pytest.MonkeyPatch
     assert card.epochs == 1 and card.kind == "translator" and card.dev_accuracy is None
 
 
+@pytest.mark.slow
 def test_the_card_and_the_readme() -> None:
     folder = toy.trained("Transformer")
     card = folders.load_card_checked(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -243,7 +244,10 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
 def test_a_node_killed_in_mining_loses_nothing(ray_nodes: RayNodes, folder: Path) -> None:
     pytest.importorskip("torch")
     ray_nodes.require(2)
-    train("LSTM-W-Random-1", "mr", size="tiny")
+    with pytest.MonkeyPatch.context() as patch:  # other tests of this test run ask it too
+        patch.setenv("BRITTLE_CACHE", os.environ["BRITTLE_TESTS_CACHE"])
+        trained = train("LSTM-W-Random-1", "mr", size="tiny")
+    shutil.copytree(trained, files.cache_folder() / "models" / trained.name)
     model, messages = "zoo:LSTM-W-Random-1@mr?size=tiny", list[str]()
     data = MiningData("mr", 1000)
     # The train split is saved when it is measured; the held-out texts come after it.

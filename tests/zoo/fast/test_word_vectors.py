@@ -54,6 +54,7 @@ def test_it_forgets_rather_than_grow_beyond_its_bound() -> None:
     assert found(table, [list(range(50))]) == [[2 * n + 1 for n in range(50)]]
 
 
+@pytest.mark.slow
 def test_what_it_knows_of_ids_stays_small_as_they_rise() -> None:
     table = WordVectorCache(doubled([]), max_bytes=1000 * WIDTH * 8)
     for start in range(1, 500_000, 700):

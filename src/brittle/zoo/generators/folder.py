@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from brittle.errors import UsageError, unknown
 from brittle.zoo import folder as folders
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brittle.zoo.generators.pictures import PictureGenerator
     from brittle.zoo.generators.texts import SentenceGenerator
 
-    ZooGenerator = PictureGenerator | SentenceGenerator
+    ZooGenerator: TypeAlias = PictureGenerator | SentenceGenerator
 
 SHIPPED = Path(__file__).parent / "shipped"
 
