@@ -349,7 +349,7 @@ def transfer_tables(given: Any) -> Iterator[Row]:
 
 
 def rules(given: Any) -> Iterator[Row]:
-    yield from tests("tests/studies/rules", "tests/proposals/test_rules.py", "tests/attacks")
+    yield from tests("tests/studies/rules", "tests/candidates/test_rules.py", "tests/attacks")
     found = natural_items.load(given.papers, "transfer").get("findings", {})
     yield agreeing("uawr-pmi", "transfer", found)
 
@@ -475,7 +475,7 @@ def translators_probed(given: Any) -> Iterator[Row]:
 
 
 def careful_candidates(given: Any) -> Iterator[Row]:
-    yield from tests("tests/proposals/test_careful.py", "tests/english/test_counterfitted.py")
+    yield from tests("tests/candidates/test_careful.py", "tests/english/test_counterfitted.py")
     yield from some(trust_items.candidates())
 
 

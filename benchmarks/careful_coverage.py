@@ -20,9 +20,9 @@ from pathlib import Path
 from random import Random
 
 from brittle import data
+from brittle.candidates.careful import LOOSE_MIN_SCORE, Careful, is_protected
 from brittle.english.forms import PART_OF_SPEECH
 from brittle.english.tags import Tagger
-from brittle.proposals.careful import LOOSE_MIN_SCORE, Careful, is_protected
 from brittle.text import Text
 
 LEVELS = {"careful": Careful(), "loose": Careful(min_score=LOOSE_MIN_SCORE, usual=False)}

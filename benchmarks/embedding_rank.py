@@ -25,7 +25,7 @@ import numpy as np
 
 from brittle import data
 from brittle.asks import Ask, Case, Embed, Try
-from brittle.attacks.replacing import TEXTS_PER_ASK, Best, ByEmbeddingDistance, replacements
+from brittle.attacks.substitutes import TEXTS_PER_ASK, Best, ByEmbeddingDistance, replacements
 from brittle.engine.broker import Broker
 from brittle.opening import load_zoo
 from brittle.targets.capabilities import make_desks

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from brittle.moves import EditRequest
-from brittle.zoo.batches import make_batch
+from brittle.zoo.networks import make_batch
 
 ALL = 10**9
 """More edits than any text has."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from brittle.data import Dataset
 from brittle.runs.runner import attack
-from brittle.studies.transfer.labels import predict_labels
+from brittle.studies.transfer.scoring import predict_labels
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import train_on

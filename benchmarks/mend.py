@@ -31,9 +31,9 @@ from typing import Any
 
 import brittle
 from brittle.data import Dataset
-from brittle.files import versions
 from brittle.levels import LEVELS
 from brittle.metrics.paired import contrast
+from brittle.safety.files import versions
 
 OUT = Path(__file__).with_suffix(".json")
 PAGE = Path(__file__).parent.parent / "docs" / "hardening.md"

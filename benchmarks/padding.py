@@ -24,7 +24,7 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import build
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers import WordTokenizer
 
 NAMES = ("LSTM-W-Random-1", "LSTM-W-Random-1-max", "BiLSTM-W-Random-1", "BiLSTM-W-Random-1-max")
 CNNS = ("CNN-W-Random-1", "CNN-W-Random-1-last")

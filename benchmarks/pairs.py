@@ -25,7 +25,7 @@ from typing import Any
 from brittle import data
 from brittle.data import Dataset, Example
 from brittle.metrics.paired import contrast
-from brittle.studies.transfer.labels import predict_labels
+from brittle.studies.transfer.scoring import predict_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text

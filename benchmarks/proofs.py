@@ -22,10 +22,9 @@ from typing import Any
 
 import brittle
 from brittle.attacks.exhaustive import BY_BOUNDS
-from brittle.files import versions
-from brittle.metrics.proved import robust_to_words
-from brittle.metrics.summary import ATTACKED, rate
+from brittle.metrics.summary import ATTACKED, rate, robust_to_words
 from brittle.results import Result
+from brittle.safety.files import versions
 
 OUT = Path(__file__).with_suffix(".json")
 ADDITIVE = ("naive-bayes", "linear-svm")

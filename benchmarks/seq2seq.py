@@ -35,10 +35,10 @@ from brittle.training.splits import load_splits
 from brittle.zoo.device import cores
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
+from brittle.zoo.restoring import ThreadUse
+from brittle.zoo.seq2seq.decoding import decode_plainly
 from brittle.zoo.seq2seq.network import build_network
 from brittle.zoo.seq2seq.pieces import Pieces
-from brittle.zoo.seq2seq.plain import decode_plainly
-from brittle.zoo.threads import ThreadUse
 
 MODELS = ("seq2seq-Transformer", "seq2seq-LSTM")
 BEAM, SAMPLED_STEPS, DEV_SHARE = 4, 12, 1.1  # the dev split takes a tenth of an epoch or less

@@ -16,8 +16,8 @@ from brittle import attacks  # noqa: E402
 attacks.build("pwws", {"candidates": sys.argv[1]}, attacks.RunContext(["negative", "positive"]))
 BUILT = time.perf_counter()
 
+from brittle.candidates.synonyms import Synonyms  # noqa: E402
 from brittle.english.tags import tag_words  # noqa: E402
-from brittle.proposals.synonyms import Synonyms  # noqa: E402
 
 tag_words(["a", "good", "film"])
 Synonyms().of("good", "JJ")

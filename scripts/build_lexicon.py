@@ -15,7 +15,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from brittle.english.lexicon import SHIPPED
+from brittle.english.tags import SHIPPED
 
 
 def find_textblob() -> Path:

@@ -18,9 +18,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from brittle.english.counterfitted import counterfitted
-from brittle.english.senses import NARROWER, OPPOSITE, SHIPPED, SIBLING, SIMILAR, WIDER
-from brittle.english.wordnet import FILES
+from brittle.english.vectors import counterfitted
+from brittle.english.wordnet import FILES, NARROWER, OPPOSITE, SENSES_FILE, SIBLING, SIMILAR, WIDER
 
 MOST_SENSES = 4
 """Near words of later senses, of either word, are left out."""
@@ -41,7 +40,7 @@ class Group:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="folder of data.noun, index.noun, cntlist.rev, …")
-    parser.add_argument("--out", type=Path, default=SHIPPED, help="where to write the table")
+    parser.add_argument("--out", type=Path, default=SENSES_FILE, help="where to write the table")
     args = parser.parse_args()
     # Stated in full, so that a change of the library's defaults does not change the file.
     packed = lzma.compress(table(args.folder).encode(), check=lzma.CHECK_CRC32, preset=9)
@@ -51,7 +50,7 @@ def main() -> int:
 
 
 def table(folder: Path) -> str:
-    """Format the table as brittle/english/senses.py reads it."""
+    """Format the table as brittle/english/wordnet.py reads it."""
     counts = load_counts(folder / "cntlist.rev")
     blocks = []
     for pos, part in FILES.items():

@@ -16,8 +16,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from brittle.english.counterfitted import counterfitted
-from brittle.english.stop_words import is_stop_word
 from brittle.english.usage import (
     CLAUSE,
     INFINITIVE,
@@ -27,7 +25,9 @@ from brittle.english.usage import (
     SHIPPED,
     TRANSITIVE,
 )
+from brittle.english.vectors import counterfitted
 from brittle.english.wordnet import FILES
+from brittle.english.words import is_stop_word
 
 LONGEST = 4
 KINDS: Mapping[str, tuple[int, ...]] = {

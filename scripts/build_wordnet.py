@@ -14,7 +14,7 @@ import lzma
 import sys
 from pathlib import Path
 
-from brittle.english.wordnet import SHIPPED, WordNet
+from brittle.english.wordnet import WORDNET_FILE, WordNet
 from brittle.errors import UsageError
 
 
@@ -30,7 +30,7 @@ def build(folder: Path, out: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build brittle's synonym table.")
     parser.add_argument("folder", type=Path, help="folder of data.noun, index.noun, …")
-    parser.add_argument("--out", type=Path, default=SHIPPED, help="where to write the table")
+    parser.add_argument("--out", type=Path, default=WORDNET_FILE, help="where to write the table")
     args = parser.parse_args()
     try:
         size = build(args.folder, args.out)

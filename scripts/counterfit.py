@@ -27,9 +27,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from brittle.english.counterfitted import SHIPPED, THOUSAND, SynonymVectors, unit_rows
-from brittle.english.vectors import Floats, Vectors, load_vectors
-from brittle.metrics.rank_correlation import rank_correlation
+from brittle.english.vectors import (
+    SHIPPED,
+    THOUSAND,
+    Floats,
+    SynonymVectors,
+    Vectors,
+    load_vectors,
+    unit_rows,
+)
+from brittle.metrics.paired import rank_correlation
 from brittle.text import is_word
 
 FITTED_WORDS = 50_000

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.png import png
+from brittle.picture import png
 
 SIDE = 64
 SCALE = 2  # drawn larger, then averaged, for smooth edges

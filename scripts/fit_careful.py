@@ -5,7 +5,7 @@
 The file lists swaps of single words, without their sentences: kind of text, sample, word, tag,
 substitute, how it fits its neighbours, and whether the model accepted it (a person would write it;
 label, meaning and grammar are kept). Swaps that broke a model count double: they are what a reader
-of attacks sees. It prints the numbers that stand in src/brittle/proposals/careful.py, and how well
+of attacks sees. It prints the numbers that stand in src/brittle/candidates/careful.py, and how well
 they predict judgements that they were not fitted to: no word is in two of the ten folds.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from brittle.proposals.careful import MIN_FLUENCY, Place, evidence_of
+from brittle.candidates.careful import MIN_FLUENCY, Place, evidence_of
 
 JUDGED = Path(__file__).parent.parent / "benchmarks" / "judged_swaps.json"
 FOLDS = 10

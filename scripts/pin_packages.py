@@ -1,4 +1,4 @@
-"""Print the hashes of wheels: what hashed/*.txt and src/brittle/packages.py hold.
+"""Print the hashes of wheels: what hashed/*.txt and src/brittle/safety/packages.py hold.
 
     python -m pip download --no-deps PACKAGE==VERSION     (--platform … for other systems)
     python scripts/pin_packages.py WHEEL…
@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
-from brittle import files
-from brittle.packages import hash_files
+from brittle.safety import files
+from brittle.safety.packages import hash_files
 
 
 def main() -> int:

@@ -12,8 +12,8 @@ import pytest
 from brittle.asks import Answer, Case, Note, Probe, Tag, Together, Try, Unfit, assembled, leaves
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.salient_swap import SalientSwap
-from brittle.attacks.tack_on import opposite
-from brittle.proposals.synonyms import SubstituteTable, Synonyms
+from brittle.attacks.strong_words import opposite
+from brittle.candidates.synonyms import SubstituteTable, Synonyms
 from brittle.text import Text
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import brittle
-from brittle.augmenting import ORIGINAL, Variant
+from brittle.candidates.typos import KeyTypos
 from brittle.errors import UsageError
 from brittle.levels import LEVELS
-from brittle.proposals.key_typos import KeyTypos
 from brittle.text import Text
+from brittle.training.augmenting import ORIGINAL, Variant
 
 SENTENCES = (
     "it is not a good film , and it does not try to be one .",

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from brittle import files
+from brittle.safety import files
 
 WRITERS = """
 import sys, time
-from brittle import files
+from brittle.safety import files
 word, path = sys.argv[1:]
 for _ in range(60):
     files.write_whole(path, word * 20_000)

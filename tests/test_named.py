@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brittle.errors import UsageError
-from brittle.named import import_named
+from brittle.values import import_named
 
 
 @pytest.fixture

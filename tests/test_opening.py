@@ -153,8 +153,8 @@ def test_the_same_options_fit_every_kind() -> None:
 def test_nothing_heavy_is_imported() -> None:
     code = (
         "import sys, brittle.targets, brittle.targets.diagnosis, brittle.targets.function, "
-        "brittle.targets.command.target, brittle.targets.http.target, brittle.targets.sklearn, "
-        "brittle.targets.transformers.classifier\n"
+        "brittle.targets.command.transport, brittle.targets.http.transport, "
+        "brittle.targets.sklearn, brittle.targets.transformers.classifier\n"
         "heavy = {'torch', 'transformers', 'sklearn', 'skops', 'httpx', 'pandas', 'scipy'}\n"
         "sys.exit(','.join(heavy & set(sys.modules)) or 0)"
     )

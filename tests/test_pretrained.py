@@ -33,10 +33,10 @@ import sys
 import transformers
 from brittle.errors import UsageError
 from brittle.opening import as_target
-from brittle.pretrained import load_pretrained
+from brittle.safety.pretrained import load_pretrained
 from brittle.targets.transformers import classifier
-from brittle.targets.translators import seq2seq
-from brittle.training.encoders import load_encoder
+from brittle.targets.transformers import seq2seq
+from brittle.training.transformer import load_encoder
 from brittle.zoo.names.settings import FineTuningSettings
 
 folder = sys.argv[1]

@@ -9,10 +9,10 @@ from typing import Any
 
 import brittle
 from brittle.metrics.samples import sample_results
-from brittle.reports.excerpts import clearest
+from brittle.reports.cases import clearest
 from brittle.results import DAMAGED_EDITS, Result, has_adversary
+from brittle.runs.drift import recheck
 from brittle.runs.inside import broken_cases
-from brittle.runs.verifying import recheck
 from brittle.testing import FakeTarget
 from brittle.validity.sampling import Source
 

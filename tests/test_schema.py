@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import pytest
 
 from brittle.errors import UsageError
-from brittle.schema import (
+from brittle.safety.schema import (
     Check,
     Count,
     FileName,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import brittle
-from brittle.spreadsheets import write_csv
-from brittle.studies.export import rows_as, write_rows
+from brittle.safety.files import write_csv
+from brittle.studies.study import rows_as, write_rows
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1"]
 PLAIN = ["a = b", "", "'=1", " =1", "1-1"]

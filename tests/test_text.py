@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brittle.asks import Answer, Case
 from brittle.edits import Edit, characters_changed, diff, patch, words_changed
-from brittle.engine.outcomes import Improvement, Outcome
+from brittle.engine.running import Improvement, Outcome
 from brittle.text import HOLE, LONG, MAX_SWAPS, SwappedText, Text, Word, is_word, words_of
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)

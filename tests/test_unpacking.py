@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brittle import data, unpacking
+from brittle import data
 from brittle.errors import UsageError
 from brittle.picture import MAX_PIXELS, Picture
-from brittle.unpacking import unpacked_limit
-from brittle.workflow import carrying
+from brittle.safety import files
+from brittle.safety.files import unpacked_limit
+from brittle.workflow import artifacts
 
 TOO_LARGE = "far more than its own size"
 
@@ -25,10 +26,10 @@ TOO_LARGE = "far more than its own size"
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the bombs of these tests are small ones."""
-    monkeypatch.setattr(unpacking.unpacked_limit, "__defaults__", (1 << 16,))
-    monkeypatch.setattr(unpacking.check_archive, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(files.unpacked_limit, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(files.check_archive, "__defaults__", (1 << 16,))
     monkeypatch.setattr(data.pictures, "MIN_ARRAYS_BYTES", 1 << 16)
-    monkeypatch.setattr(carrying, "MIN_UNPACKED_BYTES", 1 << 16)
+    monkeypatch.setattr(artifacts, "MIN_UNPACKED_BYTES", 1 << 16)
 
 
 def test_the_limit_grows_with_the_file() -> None:
@@ -123,7 +124,7 @@ def test_a_skops_file(tmp_path: Path) -> None:
 def test_an_archive_of_results(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(carrying.MANIFEST, " " * (1 << 20) + "{}")
+        archive.writestr(artifacts.MANIFEST, " " * (1 << 20) + "{}")
     with pytest.raises(UsageError, match=TOO_LARGE):
-        carrying.unpack(path, tmp_path / "folder")
+        artifacts.unpack(path, tmp_path / "folder")
     assert not (tmp_path / "folder").exists()

@@ -322,7 +322,7 @@ def _named(folder: Path, result: Mapping[str, Any]) -> list[Path]:
 
 
 def _write_archive(folder: Path) -> None:
-    from brittle.workflow.carrying import pack
+    from brittle.workflow.artifacts import pack
     from brittle.workflow.running import run_tasks
     from brittle.workflow.tasks import Task
 

@@ -124,8 +124,7 @@ def _model_files(folder: Path) -> dict[str, list[list[str]]]:
 
 
 def write_rules(path: Path) -> None:
-    from brittle.proposals.rule_files import save_rules
-    from brittle.proposals.rules import Rule, Rules
+    from brittle.candidates.rules import Rule, Rules, save_rules
 
     rules = [Rule("positive", "good", "film", 1.0, 4), Rule("negative", "bad", "film", 0.5, 3)]
     save_rules(Rules(("negative", "positive"), tuple(rules), {"texts": 10}), path)

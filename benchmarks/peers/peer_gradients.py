@@ -14,7 +14,7 @@ from torch import nn
 from brittle.targets.zoo.target import load_folder
 from brittle.text import words_of
 from brittle.zoo.networks import Batch
-from brittle.zoo.tokenizers.words import PAD, SPECIAL_WORDS, UNKNOWN, WordTokenizer
+from brittle.zoo.tokenizers import PAD, SPECIAL_WORDS, UNKNOWN, WordTokenizer
 
 
 class ZooLstm(LSTMForClassification):

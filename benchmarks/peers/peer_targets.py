@@ -15,7 +15,7 @@ from textattack.models.wrappers import HuggingFaceModelWrapper, ModelWrapper, Py
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text, words_of
 from brittle.zoo.folder import VOCABULARY_FILE, load_words
-from brittle.zoo.tokenizers.words import UNKNOWN
+from brittle.zoo.tokenizers import UNKNOWN
 
 
 def load_target(spec: Mapping[str, Any], job: Mapping[str, Any]) -> ModelWrapper:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brittle import data
-    from brittle.augmenting import augment
     from brittle.errors import BrittleError
     from brittle.opening import as_target
     from brittle.picture import Picture
@@ -15,11 +14,12 @@ if TYPE_CHECKING:
     from brittle.runs.runner import attack
     from brittle.studies.grid.grid import grid
     from brittle.studies.robustness.robustness import robustness
-    from brittle.studies.rules.mine import mine
+    from brittle.studies.rules.tasks import mine
     from brittle.studies.transfer.transfer import transfer
     from brittle.targets.options import Target
     from brittle.targets.torch.build import torch_target
     from brittle.text import Text
+    from brittle.training.augmenting import augment
     from brittle.training.train import train
     from brittle.workflow.backends import Workers
 
@@ -56,9 +56,9 @@ _HOMES = {
     "Workers": "brittle.workflow.backends",
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
-    "augment": "brittle.augmenting",
+    "augment": "brittle.training.augmenting",
     "grid": "brittle.studies.grid.grid",
-    "mine": "brittle.studies.rules.mine",
+    "mine": "brittle.studies.rules.tasks",
     "open_run": "brittle.runs.run",
     "robustness": "brittle.studies.robustness.robustness",
     "torch_target": "brittle.targets.torch.build",

@@ -24,8 +24,7 @@ import shlex
 from collections.abc import Iterable
 from types import ModuleType
 
-from brittle.redaction import redact
-from brittle.visible import visible
+from brittle.redaction import redact, visible
 
 
 class BrittleError(Exception):

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from brittle.data import has_splits
 from brittle.errors import TargetError, UsageError
 from brittle.latent import LatentPoint, draw_shell
-from brittle.named import import_named
-from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.fingerprints import code_of, hash_parts
 from brittle.targets.protocols import Generator
 from brittle.text import Text
+from brittle.values import import_named
 from brittle.zoo.generators.folder import find_generator, known_generators, open_folder
 from brittle.zoo.names.parsing import parse
 

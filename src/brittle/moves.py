@@ -102,7 +102,7 @@ class ScoredMoves:
 
 
 @dataclass(frozen=True)
-class Gradient:
+class GradientAnswer:
     """The gradient of a request's objective along the vectors of its text, and the scores.
 
     `value` has a row for every word (words × dimensions), zeros for words that the target does not

@@ -14,8 +14,8 @@ from brittle.targets.protocols import Classifies
 from brittle.targets.registry import Opened
 from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
-from brittle.training.adversarial.parsing import is_by_attack
-from brittle.training.progress import silent
+from brittle.training.adversarial.methods import is_by_attack
+from brittle.training.job import silent
 from brittle.zoo.families import no_target
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
 

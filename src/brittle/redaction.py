@@ -1,9 +1,13 @@
-"""Secrets, such as keys of endpoints: hidden in all that is shown, logged or stored.
+"""What is shown is made safe: secrets are hidden, control characters are replaced.
+
+Secrets, such as keys of endpoints: hidden in all that is shown, logged or stored.
 
 Who fills a secret into a request or a command line remembers it here. The passwords in the
 variables that name proxies (`HTTPS_PROXY`) are known without that. Messages of errors, records of
 logs and the texts that targets answer are redacted; nothing else needs to be, since what names a
 target (`http:FILE.toml`, `cmd:PROGRAM ${KEY}`) never holds the secret itself.
+
+Any text made safe to show on a terminal.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ import re
 import reprlib
 from functools import lru_cache
 from urllib.parse import unquote
+
+import regex
 
 HIDDEN = "***"
 MIN_SECRET_CHARACTERS = 4  # a shorter value is no key, and hiding it would blot out common words
@@ -136,3 +142,22 @@ def _spellings(character: str) -> str:
         spellings.add("+")
     longest_first = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
     return f"(?:{'|'.join(map(re.escape, longest_first))})"
+
+
+_CONTROL = regex.compile(r"[\p{Cc}--[\n\t]]|[\p{Bidi_Control}]|\p{Cs}", regex.V1)
+
+
+def visible(text: str) -> str:
+    """Replace characters that would steer a terminal or reverse a line by symbols.
+
+    >>> visible("a\\x1b[31mb\\u202ec")
+    'a␛[31mb⟨U+202E⟩c'
+    """
+    return str(_CONTROL.sub(_symbol, text))
+
+
+def _symbol(match: regex.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from brittle.edits import Edit
-from brittle.schema import Check, Count
+from brittle.safety.schema import Check, Count
 from brittle.statuses import LevelStatus, Status
 
 Cosine = Annotated[float, Check(lambda value: abs(value) < 1.01, "a number from -1 to 1")]

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.inside import Attention, Embedding
+from brittle.answers import Attention, Embedding
 from brittle.latent import LatentPoint
-from brittle.moves import EditKind, EditRequest, EditSpace, Gradient, Move, ScoredMoves
+from brittle.moves import EditKind, EditRequest, EditSpace, GradientAnswer, Move, ScoredMoves
 from brittle.text import Text, is_word, words_of
 
 Array = NDArray[np.float64]
@@ -258,7 +258,7 @@ class FakeNetwork:
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         return [range(min(len(text), self.max_words)) for text in items]
 
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+    def gradients(self, requests: Sequence[EditRequest]) -> list[GradientAnswer]:
         """Return the gradient of every request's objective along the vectors of its text."""
         self.passes.append(len(requests))
         scores = _softmax(self.logits([request.text for request in requests]))
@@ -283,16 +283,16 @@ class FakeNetwork:
             by_logit[request.toward] += 1.0
         return self.matrix @ by_logit
 
-    def _gradient(self, request: EditRequest, scores: Array) -> Gradient:
+    def _gradient(self, request: EditRequest, scores: Array) -> GradientAnswer:
         gradient = self._text_gradient(request, scores)
         rows = np.zeros((len(request.text), self.dimensions))
         for position in range(min(len(rows), self.max_words)):
             rows[position] = self.position_weight(position) * gradient
         if request.space.level == "words":
-            return Gradient(scores.tolist(), rows)
+            return GradientAnswer(scores.tolist(), rows)
         sizes = [len(word) if isinstance(word, str) else 0 for word in request.text.words]
         by_character = [np.tile(row, (size, 1)) for row, size in zip(rows, sizes)]
-        return Gradient(scores.tolist(), by_character)
+        return GradientAnswer(scores.tolist(), by_character)
 
     def _moves(self, request: EditRequest, scores: Array) -> FakeMoves:
         gradient, moves = self._text_gradient(request, scores), []

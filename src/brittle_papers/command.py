@@ -1,18 +1,55 @@
-"""`brittle papers`: repeat a paper and write its figures beside ours."""
+"""`brittle papers`: repeat a paper and write its figures beside ours.
+
+The flags that carry the finished tasks of a workflow to another machine.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.paths import shown
+from brittle.cli.command import Command, add_backend_flags, add_output_flags, backend_of, positive
+from brittle.cli.console import shown
 from brittle.formatting import plural
 from brittle_papers import PAPERS, SCALES
-from brittle_papers.carrying import add_carrying_flags, carry
-from brittle_papers.request import FURTHER_DATA
+from brittle_papers.spec import FURTHER_DATA
+
+if TYPE_CHECKING:
+    from brittle.workflow.tasks import Task
+
+
+def add_carrying_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of a command that is a workflow."""
+    add = parser.add_argument_group("to another machine").add_argument
+    pack = "write all finished tasks, with models and runs, into a file; nothing is run"
+    add("--pack", metavar="FILE", help=pack)
+    add("--unpack", metavar="FILE", help="add the finished tasks of such a file; nothing is run")
+
+
+def carry(args: argparse.Namespace, tasks: Sequence[Task], folder: Path) -> bool:
+    """Do what the flags ask for, and tell whether they asked for anything."""
+    from brittle.workflow.artifacts import pack, unpack
+
+    if args.pack:
+        names = pack(tasks, folder, Path(args.pack))
+        packed = plural(len(tasks), "tasks")
+        text = f"{args.pack}: {len(names)} of {packed} finished and packed."
+        console.print_result(args, lambda: {"packed": names}, lambda: text)
+    if args.unpack:
+        unpacked = unpack(Path(args.unpack), folder)
+        added = plural(len(unpacked.added), "tasks")
+        text = f"{shown(folder)}: {added} added, {len(unpacked.there)} were there."
+        if unpacked.refused:
+            text += (
+                f" Not added, since other results or files are in their place: "
+                f"{', '.join(unpacked.refused)}. Unpack into another --folder and BRITTLE_CACHE."
+            )
+        console.print_result(args, lambda: vars(unpacked), lambda: text)
+    return bool(args.pack or args.unpack)
+
 
 PAGES = "docs/papers"
 EXAMPLES = """\
@@ -51,8 +88,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle_papers.paper import load_paper, plan_of
-    from brittle_papers.reproduce import build_request, reproduce
+    from brittle_papers.paper import build_request, load_paper, plan_of, reproduce
 
     further = {name: getattr(args, name) for name in FURTHER_DATA}
     request = build_request(args.paper, args.scale, args.data, args.cases, args.seed, **further)

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.data import Dataset, Example, folders
+from brittle.data import Dataset, Example
+from brittle.data import files as folders
 from brittle.data.catalogue import CATALOGUE, divide_by
 from brittle.data.files import ENDINGS, ENDINGS_TEXT
 from brittle.errors import UsageError
-from brittle.files import make_private_folder, replacing
+from brittle.safety.files import make_private_folder, replacing
 from brittle.text import split as split_text
 from brittle.training.splits import (
     TrainingSplits,

@@ -16,12 +16,12 @@ from typing import Any
 
 from brittle.edits import diff_strings, patch
 from brittle.errors import unknown
-from brittle.files import write_whole
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle.reports.standalone_svg import standalone_svg
+from brittle.reports.plots import standalone_svg
 from brittle.results import Result
-from brittle_papers.formats import format_mean, format_value
+from brittle.safety.files import write_whole
+from brittle_papers.claims import format_mean, format_value
 from brittle_papers.spec import PaperSpec
 
 _FIGURE = re.compile(r"\{([^{}\n]+)\}")

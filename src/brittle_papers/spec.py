@@ -1,4 +1,8 @@
-"""A paper as data: paper.toml holds its sizes, tasks, claims, tables and words.
+"""A paper as data: what a user asks for, and the sizes, tasks, claims and words of paper.toml.
+
+The request of a user: which paper, at which scale, on which data.
+
+A paper as data: paper.toml holds its sizes, tasks, claims, tables and words.
 
 Texts of the file refer to values: "$name" alone stands for the value itself, {name} in a text for
 its words. `each` repeats what it belongs to, once for every combination of its axes: an axis
@@ -8,6 +12,7 @@ key holds for that row alone.
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +22,46 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import unknown
+
+FURTHER_DATA = ("words", "pairs", "translations")
+"""The further data that a paper may take, each by a flag of this name."""
+
+
+@dataclass(frozen=True)
+class PaperRequest:
+    """A paper, its scale and its data; `cases` limits the texts that each attack runs on.
+
+    `words`, `pairs` and `translations` are further data, of papers that are about such.
+    """
+
+    paper: str
+    scale: str
+    data: str
+    words: str | None = None
+    cases: int | None = None
+    seed: int = 0
+    pairs: str | None = None
+    translations: str | None = None
+
+    def command(self) -> str:
+        """Format the request as a command; of an absolute path only the name is shown."""
+        parts = ["brittle", "papers", self.paper, "--scale", self.scale, "--data", shown(self.data)]
+        for name in FURTHER_DATA:
+            source = getattr(self, name)
+            parts += [f"--{name}", shown(source)] if source else []
+        parts += ["--cases", str(self.cases)] if self.cases else []
+        parts += ["--seed", str(self.seed)] if self.seed else []
+        return shlex.join(parts)
+
+
+def shown(path: str) -> str:
+    """Format a path as the user typed it, without the folders of this machine.
+
+    >>> shown("../data/sst2"), shown("/home/me/data/sst2"), shown("imdb")
+    ('../data/sst2', 'sst2', 'imdb')
+    """
+    return Path(path).name if Path(path).is_absolute() else path
+
 
 Table = Mapping[str, Any]
 """A table of TOML."""

@@ -18,17 +18,15 @@ from brittle.goals import is_reached
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.representation import edited_words, embed_vocabulary
-from brittle.studies.transfer.labels import predict_labels, transfer_labels
+from brittle.studies.transfer.scoring import predict_labels, transfer_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import is_trained_on, train_on
-from brittle.training.adversarial.by_attack import by_attack
-from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.adversarial.methods import AdversarialTraining, by_attack
+from brittle.workflow.running import throttle
 from brittle.workflow.tasks import TaskContext
-from brittle.workflow.throttling import throttle
-from brittle.zoo.folder import load_card
-from brittle.zoo.model_cache import models_folder
+from brittle.zoo.folder import load_card, models_folder
 from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
 from brittle_papers.data import limit_below, load_split, load_training_splits

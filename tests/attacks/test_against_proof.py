@@ -11,19 +11,19 @@ import pytest
 
 from brittle.asks import Case
 from brittle.attacks.auto import Auto
-from brittle.attacks.edit_limits import max_words
+from brittle.attacks.baselines import RandomSwap
 from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
-from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.pwws import PWWS
-from brittle.attacks.random_swap import RandomSwap
+from brittle.attacks.recipes import max_words
 from brittle.attacks.salient_swap import SalientSwap
+from brittle.attacks.spot_swap import ListSwap
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
 from brittle.levels import LEVELS
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.text import Text
 from zoo.small import BAG, bag_of_words

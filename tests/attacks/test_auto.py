@@ -19,16 +19,16 @@ from brittle import data
 from brittle.asks import Case, Gradient, Note, Probe, Tag, Try
 from brittle.attacks import RunContext, build
 from brittle.attacks.auto import Auto
-from brittle.attacks.language import is_for_english
+from brittle.attacks.needs import is_for_english
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.levels import LEVELS, parse_levels, rank
 from brittle.metrics.summary import ATTACKED
 from brittle.opening import load_zoo
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text

@@ -13,7 +13,7 @@ from brittle.asks import Case, Gradient, uses_budget
 from brittle.attacks import ATTACKS, recipe
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
 from brittle.levels import rank
 from brittle.targets.capabilities import make_desks

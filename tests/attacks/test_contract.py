@@ -17,38 +17,30 @@ import brittle.attacks
 from brittle.asks import UNTRIED, Ask, Case, Flips, Gradient, Try, leaves, uses_budget
 from brittle.attacks import ATTACKS, recipe
 from brittle.attacks.auto import Auto
+from brittle.attacks.baselines import RandomSwap, RandomWord
 from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
-from brittle.attacks.gradient_swap import GradientSwap
-from brittle.attacks.hotflip import HotFlip
-from brittle.attacks.hotflip_words import HotFlipWords
+from brittle.attacks.hotflip import HotFlip, HotFlipWords
 from brittle.attacks.jsma import JSMA
-from brittle.attacks.key import Key
-from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.pwws import PWWS
-from brittle.attacks.random_swap import RandomSwap
-from brittle.attacks.random_word import RandomWord
-from brittle.attacks.replacing import ByEmbeddingDistance, InRandomOrder
 from brittle.attacks.rules import ApplyRules
-from brittle.attacks.salient_swap import SalientSwap
-from brittle.attacks.spot_swap import SpotSwap
-from brittle.attacks.strongest_swap import StrongestSwap
-from brittle.attacks.tack_on import TackOn
-from brittle.attacks.typo import Typo
-from brittle.attacks.weak_spots import ByAttention, ByErasure
+from brittle.attacks.salient_swap import GradientSwap, SalientSwap
+from brittle.attacks.spot_swap import ListSwap, SpotSwap
+from brittle.attacks.strong_words import StrongestSwap, TackOn
+from brittle.attacks.substitutes import ByAttention, ByEmbeddingDistance, ByErasure, InRandomOrder
+from brittle.attacks.typing_errors import Key, Typo
+from brittle.candidates.rewrites import Rewrites
+from brittle.candidates.rules import Rule, Rules
+from brittle.candidates.strong_words import StrongWords
+from brittle.candidates.synonyms import SubstituteTable
+from brittle.candidates.typos import Typos
 from brittle.data.example import Example
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
-from brittle.engine.running import RunningCase
+from brittle.engine.running import Outcome, RunningCase
 from brittle.goals import Confident, Untargeted
 from brittle.levels import LEVELS
-from brittle.proposals.rewrites import Rewrites
-from brittle.proposals.rules import Rule, Rules
-from brittle.proposals.strong_words import StrongWords
-from brittle.proposals.synonyms import SubstituteTable
-from brittle.proposals.typos import Typos
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeInside, FakeNetwork
 from brittle.text import Text

@@ -13,14 +13,14 @@ from brittle.asks import Answer, Bound, Case, Note, Tag, Try, Unfit
 from brittle.attacks import RunContext, build
 from brittle.attacks.exhaustive import BY_BOUNDS, Exhaustive
 from brittle.attacks.pwws import PWWS
+from brittle.candidates.careful import Careful
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
-from brittle.proposals.careful import Careful
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.spaces import Bounded
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeTarget

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 
 from brittle.asks import Answer, Case, Gradient
-from brittle.attacks.gradient_swap import GradientSwap
-from brittle.proposals.synonyms import SubstituteTable
+from brittle.attacks.salient_swap import GradientSwap
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.text import Text
 
 TABLE = SubstituteTable({"a": ("b", "c", "d"), "e": ("f",), "g": ("h", "i"), "j": ("k", "l")})

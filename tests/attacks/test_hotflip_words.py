@@ -12,7 +12,7 @@ import pytest
 from attacks.oracle import case_of, cross_entropy, drive
 from brittle.asks import Case, Flips, FlipsAnswer, Tag, Try, Unfit
 from brittle.attacks import build
-from brittle.attacks.hotflip_words import HotFlipWords
+from brittle.attacks.hotflip import HotFlipWords
 from brittle.moves import Move
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text

@@ -12,8 +12,8 @@ import pytest
 from attacks.oracle import case_of, drive
 from brittle.asks import Answer, Case, Try, Unfit
 from brittle.attacks import build
-from brittle.attacks.key import ALPHABET, Key
-from brittle.english.keyboard import beside
+from brittle.attacks.typing_errors import ALPHABET, Key
+from brittle.candidates.typos import beside
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text, words_of
 

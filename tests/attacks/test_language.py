@@ -8,9 +8,9 @@ import pytest
 
 import brittle
 from brittle.attacks import ATTACKS, recipe
-from brittle.attacks.language import is_for_english, language_warning
+from brittle.attacks.needs import is_for_english, language_warning
 from brittle.attacks.pwws import PWWS
-from brittle.proposals.synonyms import SubstituteTable
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

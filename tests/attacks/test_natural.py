@@ -15,11 +15,19 @@ import pytest
 import brittle
 from brittle.asks import Answer, Case, Decode, Encode, KeepItems, Probe, Try
 from brittle.attacks import RunContext, build
-from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
-from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
+from brittle.attacks.natural import (
+    RECONSTRUCTION,
+    AuthorsHybrid,
+    Hybrid,
+    Iterative,
+    Natural,
+    Uniform,
+    open_part,
+    placed,
+)
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.latent import LatentPoint

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brittle.attacks import ATTACKS, RunContext, build, default_settings
-from brittle.attacks.language import is_for_english
-from brittle.attacks.needs import needs
+from brittle.attacks.needs import is_for_english, needs
 from brittle.testing import FakeTarget
 
 NEED_FILES = ("natural", "rules", "strongest-swap", "tack-on", "typo")

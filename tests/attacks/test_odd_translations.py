@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import brittle
-from brittle.goals.drawn import NO_KEYWORD
+from brittle.goals.combined import NO_KEYWORD
 from brittle.metrics.bleu import bleu_figures
 from brittle.reports import summary_json
-from brittle.targets.translators.texts import max_characters
+from brittle.targets.answer_parsers import max_characters
 from brittle.text import Text
 
 pytest.importorskip("sacrebleu")

@@ -10,8 +10,7 @@ import pytest
 from brittle.answers import TEXTS
 from brittle.asks import Case
 from brittle.attacks import ATTACKS, RunContext, resolve_attack
-from brittle.attacks.latent_searches import Hybrid
-from brittle.attacks.natural import Natural
+from brittle.attacks.natural import Hybrid, Natural
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError

@@ -11,12 +11,10 @@ import pytest
 
 from brittle.asks import Answer, Case, Gradient, Try, Unfit
 from brittle.attacks import recipe
-from brittle.attacks.fgsm import FGSM, ZERO_GRADIENT, fgsm
-from brittle.attacks.noise import Noise, noise
-from brittle.attacks.pixel_paths import distances
+from brittle.attacks.fgsm import FGSM, ZERO_GRADIENT, Noise, distances, fgsm, noise
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Targeted, Untargeted
 from brittle.picture import Picture, PixelGradientRequest, stack

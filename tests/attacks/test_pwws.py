@@ -6,10 +6,10 @@ from random import Random
 
 from brittle.asks import Case
 from brittle.attacks.pwws import PWWS
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.goals import Untargeted
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeTarget
 from brittle.text import Text

@@ -21,12 +21,12 @@ from brittle import data
 from brittle.asks import Case
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.pwws import PWWS
+from brittle.candidates.synonyms import SubstituteTable, Synonyms
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
-from brittle.proposals.synonyms import SubstituteTable, Synonyms
 from brittle.targets.capabilities import scores_desk
 from brittle.testing import FakeTarget
 from brittle.text import Text

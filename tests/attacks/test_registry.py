@@ -16,8 +16,8 @@ from brittle.asks import Attack
 from brittle.attacks import ATTACKS, RunContext, recipe, settings
 from brittle.attacks.recipes import flattened
 from brittle.attacks.registry import DECORATOR, MODULES, own_attacks, registered
+from brittle.candidates.choice import SYNONYMS, CandidateSettings, SynonymSettings
 from brittle.errors import UsageError
-from brittle.proposals.choice import SYNONYMS, CandidateSettings, SynonymSettings
 
 ROOM = Path(attacks.__file__).parent
 SOURCE = """
@@ -91,7 +91,7 @@ def test_names_are_known_without_importing_an_attack() -> None:
     code += "len([*ATTACKS]) > 20; print(*[m for m in sys.modules if 'attacks.' in m])"
     done = run(Path.cwd(), code)
     rooms = {name.rpartition(".")[2] for name in done.stdout.split()}
-    assert done.returncode == 0 and rooms == {"recipes", "registry", "user_attacks"}, done.stderr
+    assert done.returncode == 0 and rooms == {"recipes", "registry"}, done.stderr
 
 
 def test_an_installed_package_registers_its_attack(packages: Path) -> None:

@@ -12,11 +12,10 @@ import brittle
 from brittle import attacks
 from brittle.asks import Answer, Case, Tag, Try, Unfit
 from brittle.attacks.rules import ApplyRules
+from brittle.candidates.rules import Rule, Rules, save_rules
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.errors import UsageError
-from brittle.metrics.at_limit import success_at_limit
-from brittle.proposals.rule_files import save_rules
-from brittle.proposals.rules import Rule, Rules
-from brittle.proposals.synonyms import SubstituteTable
+from brittle.metrics.curves import success_at_limit
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

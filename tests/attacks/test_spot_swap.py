@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brittle.answers import Attention, Embedding
 from brittle.asks import Answer, Attend, Case, Embed, Probe, Sample, Tag, Try, Unfit
 from brittle.attacks import ATTACKS, RunContext, build, recipe, settings
-from brittle.attacks.list_swap import ListSwap
-from brittle.attacks.random_word import RandomWord
-from brittle.attacks.replacing import TEXTS_PER_ASK, ByEmbeddingDistance, InRandomOrder
-from brittle.attacks.spot_swap import SpotSwap
-from brittle.attacks.weak_spots import ByAttention, ByErasure
+from brittle.attacks.baselines import RandomWord
+from brittle.attacks.spot_swap import ListSwap, SpotSwap
+from brittle.attacks.substitutes import (
+    TEXTS_PER_ASK,
+    ByAttention,
+    ByEmbeddingDistance,
+    ByErasure,
+    InRandomOrder,
+)
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
-from brittle.inside import Attention, Embedding
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeInside, FakeTarget
 from brittle.text import Text
@@ -365,7 +369,7 @@ def network(name: str) -> Any:
     import torch
 
     from brittle.targets.scores import softmax
-    from brittle.zoo.tokenizers.words import PAD
+    from brittle.zoo.tokenizers import PAD
     from brittle.zoo.white_box import NetworkWhiteBox
     from zoo.exact import model
 

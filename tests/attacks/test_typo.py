@@ -13,9 +13,9 @@ import pytest
 import brittle
 from brittle.asks import Answer, Case, Try, Unfit
 from brittle.attacks import build
-from brittle.attacks.typo import NO_LISTED_WORD, Typo
+from brittle.attacks.typing_errors import NO_LISTED_WORD, Typo
+from brittle.candidates.typos import Typos
 from brittle.errors import UsageError
-from brittle.proposals.typos import Typos
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

@@ -16,21 +16,20 @@ from brittle.asks import Answer, Case, Flips, FlipsAnswer, Gradient, Probe, Tag,
 from brittle.attacks.auto import Auto
 from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
-from brittle.attacks.gradient_swap import GradientSwap
-from brittle.attacks.hotflip_words import HotFlipWords
-from brittle.attacks.key import Key
-from brittle.attacks.list_swap import ListSwap
+from brittle.attacks.hotflip import HotFlipWords
 from brittle.attacks.pwws import PWWS
-from brittle.attacks.replacing import Best, try_in_order
-from brittle.attacks.salient_swap import SalientSwap
-from brittle.constraints import Constraint, Fluent, compare
+from brittle.attacks.salient_swap import GradientSwap, SalientSwap
+from brittle.attacks.spot_swap import ListSwap
+from brittle.attacks.substitutes import Best, try_in_order
+from brittle.attacks.typing_errors import Key
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
+from brittle.goals.constraints import Constraint, Fluent, compare
 from brittle.levels import LEVELS
 from brittle.moves import Move
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeMoves, FakeNetwork, FakeTarget
 from brittle.text import Text

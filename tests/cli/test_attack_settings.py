@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brittle.cli.attack_settings import named_attacks, parsed_settings
+from brittle.cli.attack_flags import named_attacks, parsed_settings
 from brittle.cli.commands import load_command
 from brittle.cli.parser import build_parser
 from cli.conftest import Brittle

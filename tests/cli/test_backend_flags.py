@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brittle.cli import main
-from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.command import add_backend_flags, backend_of
 from brittle.errors import UsageError
 from brittle.workflow.backends import Workers
 from brittle.zoo.device import cores

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
 from brittle.cli.commands import commands
-from brittle.cli.quoting import ShellLine, quote, read_line
+from brittle.cli.shells import ShellLine, quote, read_line
 from cli.conftest import Brittle
 
 Offered = Callable[..., list[str]]

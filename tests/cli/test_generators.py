@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from brittle.picture import Picture
-from brittle.png import contact_sheet, png
+from brittle.picture import Picture, contact_sheet, png
 from cli.conftest import Brittle
 from zoo.generators.folders import random_folder
 

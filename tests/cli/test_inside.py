@@ -12,7 +12,7 @@ from cli.conftest import Brittle
 LAYERED = """
 import numpy as np
 from cli_models import weak
-from brittle.inside import Embedding
+from brittle.answers import Embedding
 
 class Layered:
     name, fingerprint, labels = "layered", "f", ("negative", "positive")

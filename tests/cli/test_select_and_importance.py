@@ -10,8 +10,7 @@ import pytest
 
 from brittle.cli import console
 from brittle.studies.pools import load_pool
-from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
-from brittle.studies.selecting.selecting import Ensemble
+from brittle.studies.selecting.selecting import CurvePoint, EnsembleCurves, SelectedEnsemble
 from brittle.studies.selecting.view import ensembles_view
 from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner
@@ -114,7 +113,7 @@ def test_attacked_rates_stand_with_texts_and_intervals(
     study: TransferStudy, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    ensemble = Ensemble("list", study.targets[:2], 0.5, 0.4)
+    ensemble = SelectedEnsemble("list", study.targets[:2], 0.5, 0.4)
     points = (
         CurvePoint("list", 2, 7, 0.357, 5, None, (0.12, 0.6), None),
         CurvePoint("list", 2, 7, 0.5, 5, 0.25, (0.4, 0.6), (0.0, 0.5)),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from brittle.cli.pool_table import pool_progress
-from brittle.studies.pool_training import MemberState
+from brittle.cli.output import pool_progress
+from brittle.studies.pool_tasks import MemberState
 from cli.conftest import Brittle
 
 TRAIN = ("train", "pool:mine.txt", "--data", "models.csv", "--workers", "1")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from brittle.cli.attack_flags import named_target, open_target
 from brittle.cli.command import add_target_flags
-from brittle.cli.targets import named_target, open_target
 from brittle.errors import UsageError
 from cli.conftest import Brittle
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brittle.cli.commands.try_sentence import DEFAULT_BUDGET
+from brittle.cli.commands.attack import DEFAULT_BUDGET
 from brittle.levels import LEVELS
 from cli.conftest import Brittle
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brittle.cli import main
-from brittle.validity.presets import PRESETS
+from brittle.validity.questionnaire import PRESETS
 from cli.conftest import Brittle
 
 

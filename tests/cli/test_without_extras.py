@@ -18,8 +18,7 @@ import pytest
 
 from brittle.attacks import ATTACKS
 from brittle.cli.commands import commands
-from brittle.cli.flags import commands_of
-from brittle.cli.parser import build_parser
+from brittle.cli.parser import build_parser, commands_of
 
 ROOT = Path(__file__).parents[2]
 LISTED = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools")

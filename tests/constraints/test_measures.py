@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.constraints import (
+from brittle.errors import UsageError
+from brittle.goals.constraints import (
     MEASURES,
     STRICT,
     Constraint,
@@ -18,7 +19,6 @@ from brittle.constraints import (
     constraints_of,
     strict,
 )
-from brittle.errors import UsageError
 from brittle.text import Text
 
 ORIGINAL = Text.of("a good film of good people")

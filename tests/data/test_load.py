@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from brittle import data
+from brittle.candidates.strong_words import load_training_data
 from brittle.data import Example
 from brittle.errors import UsageError
-from brittle.proposals.training_data import load_training_data
 
 needs_mr = pytest.mark.skipif(
     not data.names()[0].installed, reason="the package of mr is not installed"

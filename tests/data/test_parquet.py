@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle import data, unpacking
+from brittle import data
 from brittle.data.files import TABLE_READERS
 from brittle.errors import UsageError
+from brittle.safety import files
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -80,7 +81,7 @@ def test_texts_of_other_types_are_refused_too(
 ) -> None:
     if not hasattr(arrow, kind):
         pytest.skip(f"this pyarrow has no {kind}")
-    monkeypatch.setattr(unpacking.unpacked_limit, "__defaults__", (1 << 17,))
+    monkeypatch.setattr(files.unpacked_limit, "__defaults__", (1 << 17,))
     array = arrow.array([f'"{LARGE}"'] * 10, getattr(arrow, kind)())
     columns = {"text": array}
     if is_list:

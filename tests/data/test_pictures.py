@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from brittle import data
-from brittle.data import mnist
+from brittle.data import pictures
 from brittle.data.example import kind_of
-from brittle.data.mnist import MNIST, PictureEntry
+from brittle.data.pictures import MNIST, PictureEntry
 from brittle.errors import MissingPackage, UsageError
 from brittle.picture import Picture
 
@@ -320,7 +320,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PictureEntry:
     """A data set as the package of mnist has it, but small."""
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    mnist._load.cache_clear()
+    pictures._mnist_load.cache_clear()
     package = tmp_path / "small_digits"
     (package / "data").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('it is never imported')")
@@ -341,7 +341,7 @@ def test_the_package_is_read_once(small: PictureEntry) -> None:
     assert np.allclose(np.array(decoded(splits["test"])).reshape(4, -1), rows[:, 1:] / 255)
     for file in small.path.iterdir():  # type: ignore[union-attr]
         file.unlink()
-    mnist._load.cache_clear()
+    pictures._mnist_load.cache_clear()
     assert small.load("test") == splits["test"]
     with pytest.raises(UsageError, match="Unknown split of 'small'"):
         small.load("tests")

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from brittle import data
-from brittle.data import Dataset, Example, case_ids, stored
+from brittle.data import Dataset, Example, case_ids
+from brittle.data import dataset as stored
+from brittle.data.dataset import StoredExamples
 from brittle.data.example import decode_line, encode_line
-from brittle.data.stored import StoredExamples
 from brittle.errors import UsageError
 
 WORDS = ("good", 'a "fine", film', "très bon", "two\nlines", "tab\there", "👩‍🚀", "e\u0301")

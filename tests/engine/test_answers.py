@@ -15,7 +15,7 @@ from brittle.answers import TEXTS
 from brittle.asks import Case, Decode, Embed, Encode, Probe, Search, Try, helpers_of
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import RunStopped, UsageError
 from brittle.goals import Candidates, Measured, Untargeted
 from brittle.latent import LatentPoint

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from brittle.asks import Case, Probe, Search, Try
-from brittle.constraints import Constraint
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
+from brittle.goals.constraints import Constraint
 from brittle.targets.capabilities import scores_desk
 from engine.numbers import Number
 from engine.test_engine import Odd, searching

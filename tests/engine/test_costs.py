@@ -13,8 +13,7 @@ import pytest
 from brittle.asks import Case, Probe, Search, Try
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
-from brittle.engine.running import MAX_WINNERS
+from brittle.engine.running import MAX_WINNERS, Outcome
 from brittle.goals import Untargeted
 from brittle.targets.capabilities import scores_desk
 from engine.numbers import Number

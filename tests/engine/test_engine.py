@@ -12,10 +12,9 @@ import pytest
 
 from brittle.asks import Case, Flips, KeepItems, Note, Probe, Search, Try, Unfit, together
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, compute_by_halves
+from brittle.engine.desks import Desk, compute_by_halves, cut_batches
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
-from brittle.engine.pace import cut_batches
+from brittle.engine.running import Outcome
 from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, TargetError
 from brittle.goals import Untargeted
 from brittle.moves import ScoredMoves

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from brittle.attacks.random_swap import random_swap
+from brittle.attacks.baselines import random_swap
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.garbage import MAX_IMMORTAL_OBJECTS, former_objects_frozen
+from brittle.engine.workers import MAX_IMMORTAL_OBJECTS, former_objects_frozen
 from brittle.goals import Untargeted
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeTarget

@@ -12,7 +12,7 @@ import pytest
 from brittle.asks import Case, Sample, Search
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
 from brittle.targets.capabilities import scores_desk
 from engine.numbers import Number

@@ -20,7 +20,7 @@ from brittle.english.bigrams import (
     bigrams,
     tokens_of,
 )
-from brittle.english.counterfitted import counterfitted
+from brittle.english.vectors import counterfitted
 from brittle.text import Text
 
 WORDS = ("|", "the", "film", "xqzzk")

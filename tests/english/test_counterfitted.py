@@ -9,8 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from brittle.english.counterfitted import SHIPPED, SynonymVectors, counterfitted, unit_rows
-from brittle.english.vectors import Vectors
+from brittle.english.vectors import SHIPPED, SynonymVectors, Vectors, counterfitted, unit_rows
 
 
 def script() -> ModuleType:

@@ -6,7 +6,7 @@ from string import ascii_letters, ascii_lowercase, digits
 
 import pytest
 
-from brittle.english.keyboard import NEIGHBOURS, beside
+from brittle.candidates.typos import NEIGHBOURS, beside
 from brittle.text import words_of
 
 

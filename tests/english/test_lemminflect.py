@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 FAKE = "from types import SimpleNamespace\n__version__ = '3.8'\ntokens = SimpleNamespace()\n"
-FORMS = (
-    "from brittle.english.forms import lemmas\nfrom brittle.english.lexemes import same_lexeme\n"
-)
+FORMS = "from brittle.english.forms import lemmas\nfrom brittle.english.forms import same_lexeme\n"
 USE = f"{FORMS}assert lemmas('ran', 'VBD') == ('run',) and same_lexeme('saw', 'sees')\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.lexemes import lexemes, same_lexeme
+from brittle.english.forms import lexemes, same_lexeme
 
 SAME = [
     *[("film", "films"), ("saw", "sees"), ("good", "BETTER"), ("is", "were"), ("has", "have")],

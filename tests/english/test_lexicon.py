@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from brittle import data
-from brittle.english.lexicon import SHIPPED, Lexicon, guess_tag, load_lexicon
+from brittle.english.tags import SHIPPED, Lexicon, guess_tag, load_lexicon
 
 # What textblob itself tags, printed by another process: textblob loads nltk and scipy.
 TEXTBLOB = """

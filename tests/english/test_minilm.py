@@ -8,9 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from brittle.english.minilm import MAX_TOKENS, MiniLM, _beginning
-from brittle.english.sentence_encoder import can_encode_meaning
-from brittle.pretrained import load_pretrained
+from brittle.english.sentence_encoder import MAX_TOKENS, MiniLM, _beginning, can_encode_meaning
+from brittle.safety.pretrained import load_pretrained
 
 PARTS = ["film", "isn't", "😀", "\u200b\u200b", "...", "é", "x" * 120, "a_b", "日本", "7"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.other_languages import is_plainly_not_english
+from brittle.english.words import is_plainly_not_english
 from brittle.text import words_of
 
 OTHERS = [

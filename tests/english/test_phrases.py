@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.phrases import SHIPPED, fixed_positions
+from brittle.english.names import SHIPPED, fixed_positions
 from brittle.text import Text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brittle.english.senses import SHIPPED, NearWord, Senses, senses
+from brittle.english.wordnet import SENSES_FILE, NearWord, Senses, senses
 
 TABLE = "#n\nfilm 9,1\n#a\ndull 5,5,2 &dreary:0:0 !lively:0:1 +slow:2:1\n"
 
@@ -35,7 +35,7 @@ def test_shares_follow_counts_and_order() -> None:
 
 
 def test_the_shipped_table_knows_wordnet() -> None:
-    assert senses() is senses() and SHIPPED.stat().st_size < 300_000
+    assert senses() is senses() and SENSES_FILE.stat().st_size < 300_000
     assert senses().counts("original", "a") == (17, 8, 5, 0)
     assert "humorous" in {near.word for near in senses().near("funny", "a")}
     assert "lively" in senses().opposites("dull", "a")

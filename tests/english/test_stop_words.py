@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.stop_words import CLITICS, STOP_WORDS, is_clitic, is_stop_word
+from brittle.english.words import CLITICS, STOP_WORDS, is_clitic, is_stop_word
 from brittle.text import words_of
 
 

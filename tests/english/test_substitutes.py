@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from brittle.english.stop_words import is_stop_word
-from brittle.english.substitutes import MOSTLY, NEVER, SHIPPED, SOMETIMES, Substitutes, substitutes
+from brittle.english.wordnet import (
+    MOSTLY,
+    NEVER,
+    SOMETIMES,
+    SUBSTITUTES_FILE,
+    Substitutes,
+    substitutes,
+)
+from brittle.english.words import is_stop_word
 
 TABLE = "% a note: not a word\n#r\nquickly: rapidly fast?\n#n\naccess:\n"
 
@@ -18,7 +25,7 @@ def test_a_table_has_grades_by_part_of_speech() -> None:
 
 
 def test_the_shipped_table_is_well_formed() -> None:
-    lines = [x for x in SHIPPED.read_text("utf-8").splitlines() if not x.startswith("%")]
+    lines = [x for x in SUBSTITUTES_FILE.read_text("utf-8").splitlines() if not x.startswith("%")]
     blocks = "\n".join(lines).split("#")[1:]
     assert [block[0] for block in blocks] == ["n", "v", "a", "r"]
     for block in blocks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.tagging_rules import apply_rules, parse_rules
+from brittle.english.tags import apply_rules, parse_rules
 from brittle.errors import UsageError
 
 

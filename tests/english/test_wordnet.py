@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from brittle.english.wordnet import FILES, SHIPPED, WordNet, example_sentences, wordnet
+from brittle.english.wordnet import FILES, WORDNET_FILE, WordNet, example_sentences, wordnet
 from brittle.errors import UsageError
 
 TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -128,11 +128,11 @@ def test_the_shipped_table_knows_wordnet() -> None:
     assert net.synonyms("quickly", "r")[:2] == ("rapidly", "speedily")
     assert "glad" in net.synonyms("happy", "a")  # a satellite adjective
     assert net.synonyms("see", "v")[:2] == ("understand", "realize")
-    assert SHIPPED.stat().st_size < 300_000
+    assert WORDNET_FILE.stat().st_size < 300_000
 
 
 def test_the_shipped_table_is_whole() -> None:
-    lines = lzma.decompress(SHIPPED.read_bytes()).decode().splitlines()
+    lines = lzma.decompress(WORDNET_FILE.read_bytes()).decode().splitlines()
     groups = [line for line in lines if not line.startswith("#")]
     assert (len(lines) - len(groups), len(groups)) == (4, 28_010)
     assert all(len(group.split()) > 1 for group in groups)
@@ -148,5 +148,5 @@ def test_the_shipped_table_is_that_of_debians_files() -> None:
 
 
 def test_the_licence_notice_lies_beside_the_table() -> None:
-    notice = SHIPPED.with_name("WORDNET-LICENSE").read_text(encoding="utf-8")
+    notice = WORDNET_FILE.with_name("WORDNET-LICENSE").read_text(encoding="utf-8")
     assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in notice

@@ -7,7 +7,7 @@ import pytest
 from brittle.asks import Case
 from brittle.errors import UsageError
 from brittle.goals import AllOf, Copied, DrawnKeyword, Keyword, LengthRatio, Not, judge_one
-from brittle.goals.drawn import NO_KEYWORD
+from brittle.goals.combined import NO_KEYWORD
 from brittle.goals.parsing import (
     draws_keywords,
     goal_name,

@@ -11,12 +11,12 @@ import pytest
 
 from brittle.asks import Ask, Case, Search, Try
 from brittle.attacks.pwws import PWWS
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.goals import judge_one
 from brittle.goals.parsing import parse_goal
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.text import Text
 

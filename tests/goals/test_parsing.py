@@ -33,9 +33,10 @@ from brittle.goals import (
     judge_one,
     spec_of,
 )
-from brittle.goals.catalogue import GOALS, fitting
 from brittle.goals.parsing import (
+    GOALS,
     check_goal,
+    fitting,
     goal_name,
     join_goals,
     make_goal,

@@ -25,7 +25,7 @@ from brittle.goals import (
     Lost,
     judge_one,
 )
-from brittle.goals.words import best_match, folded_words, similarity
+from brittle.goals.texts import best_match, folded_words, similarity
 from brittle.text import Text
 
 SOURCE = "A man stands and a woman sits"

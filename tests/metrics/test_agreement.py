@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brittle.errors import UsageError
-from brittle.metrics.agreement import agreement, krippendorff_alpha
+from brittle.metrics.judged import agreement, krippendorff_alpha
 
 
 def units(*people: str) -> list[list[int]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.metrics.clusters import mean_by_text, rate_by_text
-from brittle.metrics.summary import rate
+from brittle.metrics.summary import mean_by_text, rate, rate_by_text
 
 OUTCOMES = [(f"c{n}", n % 3 == 0) for n in range(60)]
 

@@ -10,9 +10,9 @@ from statistics import median
 
 import pytest
 
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.metrics import cost_by_queries, success_by_queries, summary
-from brittle.metrics.costs import wins_by_case
+from brittle.metrics.curves import wins_by_case
 from brittle.metrics.samples import sample_results
 from brittle.results import Result, Step
 from engine.test_costs import attacked, best_so_far

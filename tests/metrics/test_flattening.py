@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from brittle.metrics.flattening import flattening
+from brittle.metrics.curves import flattening
 from brittle.metrics.samples import sample_results
 from brittle.results import Result, Step
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from brittle.edits import Edit, characters_changed, diff
 from brittle.metrics import characters_share, is_by_characters, operations
-from brittle.metrics.operations import aligned
 from brittle.metrics.samples import sample_results
+from brittle.metrics.words import aligned
 from brittle.results import Result
 from brittle.text import Text
 

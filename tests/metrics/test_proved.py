@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from brittle.metrics.proved import robust_to_words
 from brittle.metrics.samples import sample_results
+from brittle.metrics.summary import robust_to_words
 from brittle.results import Result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.metrics.rank_correlation import rank_correlation
+from brittle.metrics.paired import rank_correlation
 
 
 def test_rank_correlation_by_hand() -> None:

@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from brittle.validity.presets import PRESETS
+from brittle.validity.questionnaire import PRESETS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "validity.md").read_text("utf-8")

@@ -16,9 +16,10 @@ from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task, build_context
-from brittle_papers.attention import names, stages
+from brittle_papers.attention import results as names
+from brittle_papers.attention import stages
 from brittle_papers.attention.claims import AttentionFigures
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
 
 CASES = 100
 Rate = Callable[[str, str, str], float]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brittle_papers.claims import JudgedClaim
-from brittle_papers.judging import judgement_of
+from brittle_papers.declared import judgement_of
 from brittle_papers.paper import load_paper
 from brittle_papers.results import PaperResults
 from brittle_papers.spec import load_spec

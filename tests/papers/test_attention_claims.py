@@ -12,10 +12,11 @@ from brittle.asks import NO_CANDIDATES
 from brittle.metrics.inside import InsideRun
 from brittle.metrics.paired import Contrast
 from brittle.results import Result
-from brittle_papers.attention import names, stages
+from brittle_papers.attention import results as names
+from brittle_papers.attention import stages
 from brittle_papers.attention.claims import AttentionFigures
 from brittle_papers.attention.results import counted, difference
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
 from papers.invented_grids import (
     CASES,
     Rate,

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from brittle.metrics.inside import AttendedText, InsideCase
 from brittle.metrics.samples import sample_inside
-from brittle.reports.standalone_svg import standalone_svg
+from brittle.reports.plots import standalone_svg
 from brittle_papers.attention.figures import (
     MAX_COLUMNS,
     attention_figure,

@@ -10,12 +10,12 @@ import pytest
 
 from brittle.metrics.summary import rate
 from brittle_papers import SCALES, TRIAL
-from brittle_papers.attention import names
+from brittle_papers.attention import results as names
 from brittle_papers.attention.claims import AttentionFigures
 from brittle_papers.attention.page import edited
 from brittle_papers.page import PaperPage
 from brittle_papers.paper import build_page, load_paper
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
 from papers.invented_grids import checked_theorem, like_the_paper, seen, study, translated
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle_papers.formats import FORMATS
+from brittle_papers.claims import FORMATS
 from brittle_papers.page import format_table, load_notes
 from brittle_papers.spec import PaperSpec, Table, load_spec
 

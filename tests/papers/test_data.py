@@ -20,7 +20,7 @@ from brittle_papers.data import (
     source_name,
 )
 from brittle_papers.paper import load_paper, plan_of
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
 from papers.data_tasks import data_task
 
 

@@ -11,10 +11,9 @@ import pytest
 from brittle.testing import FakeNetwork
 from brittle.text import Text
 from brittle.workflow.tasks import TaskContext
-from brittle_papers import estimates as estimates_file
-from brittle_papers import words as words_file
-from brittle_papers.estimates import KINDS, estimates
-from brittle_papers.words import count_neighbours, strongest_words
+from brittle_papers import measures as estimates_file
+from brittle_papers import measures as words_file
+from brittle_papers.measures import KINDS, count_neighbours, estimates, strongest_words
 
 VECTORS = {"good": (1, 0), "fine": (0.9, 0.1), "nice": (0.8, 0.6), "bad": (-1, 0), "the": (1, 0.01)}
 

@@ -14,15 +14,16 @@ from brittle.results import Result
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study import study_of
-from brittle_papers.natural.classifiers import (
+from brittle_papers.natural.results import (
+    FOREST,
     KINDS,
+    LENET,
     NEURONS,
+    NaturalResults,
     classifiers,
     dropout_classifiers,
 )
-from brittle_papers.natural.results import FOREST, LENET, NaturalResults
-from brittle_papers.request import PaperRequest
-from brittle_papers.spec import load_spec
+from brittle_papers.spec import PaperRequest, load_spec
 from papers.judged import judged
 
 CLAIMS = load_spec("natural").claims

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from brittle.metrics.summary import Figure, rate
-from brittle.reports.plots import scatter_figure
-from brittle.reports.standalone_svg import standalone_svg
-from brittle_papers.natural.sheet_figure import CHANGED, INK, SheetPicture, SheetRow, sheet_figure
-from brittle_papers.natural.trends import trend_figure
+from brittle.reports.plots import scatter_figure, standalone_svg
+from brittle_papers.natural.robustness_page import trend_figure
+from brittle_papers.natural.sheets import CHANGED, INK, SheetPicture, SheetRow, sheet_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<b onload=x>&\"' \x00]]>"

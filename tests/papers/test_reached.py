@@ -8,12 +8,12 @@ import pytest
 
 from brittle import attack
 from brittle.edits import Edit
-from brittle.metrics.confidence import success_by_confidence
+from brittle.metrics.curves import success_by_confidence
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import summary
 from brittle.results import Result, Step
 from brittle.testing import FakeTarget
-from brittle_papers.reached import at_confidence
+from brittle_papers.results import at_confidence
 
 
 def row(case: str, status: str, text: str = "a good film") -> Result:

@@ -10,8 +10,8 @@ import pytest
 
 from brittle.asks import NO_CANDIDATES
 from brittle.metrics.samples import sample_results
-from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
+from brittle_papers.spec import PaperRequest
 
 
 def test_a_text_that_cannot_be_edited_counts_as_held(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,16 +12,13 @@ from brittle.errors import UsageError
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import Figure, rate
 from brittle_papers import PAPERS, SCALES
-from brittle_papers.claims import Verdict
-from brittle_papers.formats import FORMATS
-from brittle_papers.judging import judgement_of
+from brittle_papers.claims import FORMATS, Verdict
+from brittle_papers.declared import add_table, judgement_of
 from brittle_papers.page import PaperPage, TableCell
 from brittle_papers.paper import load_paper
 from brittle_papers.planning import build_task, plan_tasks
-from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.spec import PaperSpec, Table, expand, fill, load_spec
-from brittle_papers.tables import add_table
+from brittle_papers.spec import PaperRequest, PaperSpec, Table, expand, fill, load_spec
 from brittle_papers.tasks import attack, transfer
 
 

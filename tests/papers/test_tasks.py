@@ -10,11 +10,11 @@ import pytest
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import summary
 from brittle.runs.run import Run
-from brittle.studies.transfer.labels import transferred_rows
+from brittle.studies.transfer.scoring import transferred_rows
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, build_context
 from brittle_papers import tasks
-from brittle_papers.components import principal_components
+from brittle_papers.measures import principal_components
 from brittle_papers.planning import build_task
 from papers.data_tasks import data_task
 

@@ -13,7 +13,7 @@ from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner, restricted
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
 from brittle_papers.transfer.claims import TransferPaperFigures
 from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
 from papers.judged import judged

@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move  # noqa: E402
 from brittle.ranking.characters import CharacterEdits, EditedWords  # noqa: E402
 from brittle.text import Text, words_of  # noqa: E402
-from brittle.zoo.layers import characters  # noqa: E402
-from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
+from brittle.zoo import layers  # noqa: E402
+from brittle.zoo.tokenizers import UNKNOWN  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import ALPHABET, KNOWN, edit_request, model, opened  # noqa: E402
 
@@ -94,7 +94,7 @@ def ranked(tested: Any, text: Text, space: EditSpace) -> list[Move]:
 @pytest.fixture
 def one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let torch read all words as one group, or its gradient at the end of a word is cut off."""
-    monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
+    monkeypatch.setattr(layers, "LENGTH_GROUP", 64)
 
 
 @pytest.mark.usefixtures("one_group")

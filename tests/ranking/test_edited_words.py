@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from brittle.errors import UsageError  # noqa: E402
 from brittle.moves import EditSpace  # noqa: E402
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import close, edit_request, model  # noqa: E402
 

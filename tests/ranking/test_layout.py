@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from brittle.ranking.layout import Layout, ragged_rows
+from brittle.ranking.top_k import CharacterLayout, ragged_rows
 from brittle.text import words_of
 
 STRANGE, NOTHING, MOST = 1, 0, 6
@@ -19,8 +19,8 @@ def spelt(word: str) -> list[int]:
     return numbers + [NOTHING] * (MOST - len(numbers))
 
 
-def layout() -> Layout:
-    return Layout(NUMBERS, STRANGE, NOTHING, MOST)
+def layout() -> CharacterLayout:
+    return CharacterLayout(NUMBERS, STRANGE, NOTHING, MOST)
 
 
 def random_words(count: int) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.moves import EditRequest, EditSpace  # noqa: E402
-from brittle.ranking.objective import is_reached, objective_gradient  # noqa: E402
+from brittle.ranking.moves import is_reached, objective_gradient  # noqa: E402
 from brittle.text import Text  # noqa: E402
 
 TEXT = Text.of("a film")

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from brittle.moves import EditSpace, Move  # noqa: E402
 from brittle.ranking import top_k  # noqa: E402
-from brittle.ranking.words import VectorGradients, WordSwaps  # noqa: E402
+from brittle.ranking.characters import VectorGradients, WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import KNOWN, edit_request, model  # noqa: E402
@@ -33,7 +33,7 @@ def as_in(word: str, like: str) -> str:
 
 def vector(tested: Any, word: str) -> Any:
     """Return what the encoder takes for a word, by the network itself."""
-    from brittle.zoo.batches import make_batch
+    from brittle.zoo.networks import make_batch
 
     batch = make_batch(tested.encode([Text.of(word)]), tested.tokenizer, "cpu")
     with torch.no_grad():

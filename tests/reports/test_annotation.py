@@ -18,9 +18,8 @@ import pytest
 from brittle.picture import Picture
 from brittle.reports.annotation import annotation_page
 from brittle.reports.page import content_hash
-from brittle.validity.answers import check_answers, load_answers
-from brittle.validity.key import key_path, load_key, save_key
-from brittle.validity.presets import PRESETS, preset
+from brittle.validity.answers import check_answers, key_path, load_answers, load_key, save_key
+from brittle.validity.questionnaire import PRESETS, preset
 from brittle.validity.sampling import Source, draw_sample
 from brittle.validity.verdicts import read_sample
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brittle.reports.colours import DARK_STOPS, LIGHT_STOPS, ink_on, oklab, ramp
+from brittle.reports.axes import DARK_STOPS, LIGHT_STOPS, ink_on, oklab, ramp
 from brittle.reports.heat_map import LEVELS
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brittle.metrics.costs import CostCurve
+from brittle.metrics.curves import CostCurve
 from brittle.reports import render, summary_html, summary_json, summary_text
 from brittle.reports.plots import cost_figure
 

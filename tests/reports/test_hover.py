@@ -10,16 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from brittle.metrics.costs import CostCurve
-from brittle.metrics.curves import Curve, success_by_words
+from brittle.metrics.curves import CostCurve, Curve, success_by_words
 from brittle.metrics.samples import sample_results
 from brittle.reports import render
-from brittle.reports.axes import PlotArea
+from brittle.reports.axes import MAX_ZONES, PlotArea, hover_zones
 from brittle.reports.figures import curve_figure
-from brittle.reports.hover import MAX_ZONES, hover_zones
-from brittle.reports.html import End
 from brittle.reports.page import draw_part
 from brittle.reports.plots import cost_figure
+from brittle.reports.run_page import End
 
 Make = Callable[..., Any]
 

@@ -7,14 +7,8 @@ from xml.etree import ElementTree
 
 from rich.console import Console
 
-from brittle.reports.ensembles import ensemble_figure
-from brittle.reports.importance import (
-    STYLE,
-    importance_figure,
-    importance_page,
-    terminal_tables,
-)
-from brittle.reports.standalone_svg import standalone_svg
+from brittle.reports.importance import STYLE, importance_figure, importance_page, terminal_tables
+from brittle.reports.plots import ensemble_figure, standalone_svg
 from brittle.reports.study_page import study_page
 
 HOSTILE = "<script>alert(1)</script>"

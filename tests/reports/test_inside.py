@@ -13,8 +13,14 @@ from rich.console import Console
 
 from brittle.metrics.inside import AttendedText, InsideCase
 from brittle.metrics.samples import sample_inside
-from brittle.reports.inside import MAX_ROWS, compared_rows, inside_section, strongest_rows
-from brittle.reports.inside_terminal import case_block, run_block
+from brittle.reports.inside import (
+    MAX_ROWS,
+    case_block,
+    compared_rows,
+    inside_section,
+    run_block,
+    strongest_rows,
+)
 from brittle.reports.page import still_page
 
 

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from brittle.asks import RECONSTRUCTION
 from brittle.reports import render, summary_json, summary_text
-from brittle.reports.excerpts import clearest
-from brittle.reports.kept_items import way
+from brittle.reports.cases import clearest
+from brittle.reports.kept import way
 from brittle.reports.terminal import run_block
 from brittle.results import KeptItem
 

@@ -18,11 +18,11 @@ from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.samples import sample_ladder
 from brittle.reports import render
 from brittle.reports.card import card
-from brittle.reports.embedded_rows import embedded_rows
+from brittle.reports.cases import embedded_rows
 from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
 from brittle.results import Result
 from brittle.testing import FakeTarget
-from brittle.validity.readings import LevelReading
+from brittle.validity.figures import LevelReading
 
 Make = Callable[..., Any]
 EVIL = "</script><img src=x onerror=alert(1)> \"'><b>|`\n😀 שלום"

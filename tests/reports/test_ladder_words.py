@@ -15,7 +15,7 @@ from brittle.reports import ladder as words
 from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
-from brittle.validity.readings import LevelReading
+from brittle.validity.figures import LevelReading
 
 READ = {"careful": LevelReading(60, 90, 100, "one language model", "film reviews")}
 FILMS = [

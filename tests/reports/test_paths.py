@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from brittle.edits import Edit, diff
-from brittle.reports.embedded_rows import embedded_rows
-from brittle.reports.paths import MAX_STEPS
+from brittle.reports.cases import MAX_STEPS, embedded_rows
 from brittle.results import Result, Step
 from brittle.text import Text
 

@@ -18,15 +18,13 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from brittle.metrics.confusion import Confusion
+from brittle.metrics.grid import Confusion
 from brittle.metrics.samples import sample_results
-from brittle.picture import Picture
-from brittle.png import png
-from brittle.reports import pictures
-from brittle.reports.excerpts import clearest
-from brittle.reports.half_blocks import picture_lines
-from brittle.reports.pictures import difference_image, embedded_pictures
-from brittle.reports.tables import confusion_section
+from brittle.picture import Picture, png
+from brittle.reports import cases
+from brittle.reports.cases import clearest, difference_image, embedded_pictures
+from brittle.reports.run_page import confusion_section
+from brittle.reports.terminal import picture_lines
 from brittle.results import KeptItem, Result
 
 GENERATOR = np.random.default_rng(0)
@@ -80,7 +78,7 @@ def test_images_end_where_the_page_would_grow_too_large(monkeypatch: pytest.Monk
     all_three, alone = ["original", "adversary", "difference"], ["original"]
     assert [list(images) for *_, images in embedded_pictures(rows)] == [all_three, alone, all_three]
     assert embedded_pictures(rows)[0][:2] == [1.2346, 0.5]
-    monkeypatch.setattr(pictures, "MAX_BYTES", 100)
+    monkeypatch.setattr(cases, "MAX_BYTES", 100)
     assert [list(images) for *_, images in embedded_pictures(rows)] == [all_three, [], []]
 
 

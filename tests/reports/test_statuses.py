@@ -12,7 +12,7 @@ import pytest
 from brittle.asks import UNTRIED
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import summary
-from brittle.reports.html import render
+from brittle.reports.run_page import render
 from brittle.reports.summary_lines import format_statuses
 from brittle.statuses import STATUSES, StatusRecord
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from brittle.metrics.samples import sample_results
 from brittle.reports import comparison_json, summary_html, summary_json, summary_text
-from brittle.reports.html import render
+from brittle.reports.run_page import render
 
 
 def test_the_plain_summary(make_run: Callable[..., Any]) -> None:

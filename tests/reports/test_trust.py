@@ -13,9 +13,8 @@ import pytest
 from rich.console import Console
 
 import brittle
-from brittle.metrics.proved import robust_to_words
 from brittle.metrics.samples import sample_results
-from brittle.metrics.summary import rate
+from brittle.metrics.summary import rate, robust_to_words
 from brittle.reports import render, summary_html, summary_json, summary_text
 from brittle.reports.card import card
 from brittle.reports.summaries import summarize

@@ -20,7 +20,7 @@ import brittle
 from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.runs import store
-from brittle.runs.write_ahead_log import log_path
+from brittle.runs.sqlite_files import log_path
 from brittle.testing import FakeTarget
 from robustness.table import (
     ATTACK,

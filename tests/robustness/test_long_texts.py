@@ -18,23 +18,22 @@ from brittle.asks import ANSWER, Ask, Case, Probe, Search
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.salient_swap import SalientSwap
-from brittle.constraints.measures import Fluent, compare
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.engine.broker import Broker
-from brittle.engine.cache import Cache
+from brittle.engine.desks import MAX_BATCH, Cache, cut_batches
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
-from brittle.engine.pace import MAX_BATCH, cut_batches
+from brittle.engine.running import Outcome
 from brittle.english import tags
 from brittle.english.bigrams import Bigrams, FluencyModel
 from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
-from brittle.proposals.synonyms import SubstituteTable
+from brittle.goals.constraints import Fluent, compare
 from brittle.targets.capabilities import make_desks, scores_desk
 from brittle.targets.zoo.target import AdditiveZooTarget
 from brittle.testing import FakeTarget
 from brittle.text import HOLE, Text
-from brittle.zoo.linear import Linear
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.model import Linear
+from brittle.zoo.tokenizers import WordTokenizer
 
 WORDS = ["<pad>", "<unknown>", *(f"w{n}" for n in range(400))]
 SYNONYMS = SubstituteTable({f"w{n}": (f"w{n + 1}", f"w{n + 2}", "new") for n in range(0, 390, 3)})

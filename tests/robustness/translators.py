@@ -14,7 +14,7 @@ from brittle.asks import Case
 from brittle.attacks import resolve_attack
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import TargetDown, UsageError
 from brittle.goals import Measured
 from brittle.opening import as_target

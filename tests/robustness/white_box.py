@@ -232,9 +232,9 @@ def one_class(folder: Path) -> None:
     "training stops and says where; the last good weights are kept, and can be loaded",
 )
 def lost_loss(folder: Path) -> None:
-    from brittle.training.adversarial import network_loss
+    from brittle.training.adversarial import losses
 
-    real, calls = network_loss.cross_entropy, 0
+    real, calls = losses.cross_entropy, 0
 
     def broken_loss(*args: Any, **keywords: Any) -> Any:
         nonlocal calls
@@ -242,7 +242,7 @@ def lost_loss(folder: Path) -> None:
         return real(*args, **keywords) * (float("nan") if calls > first else 1.0)
 
     with workspace(folder) as here, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network_loss, "cross_entropy", broken_loss)
+        patch.setattr(losses, "cross_entropy", broken_loss)
         words = ("train", "CharCNN-LSTM", "--data", here.reviews(), "--size", "tiny")
         # 72 of the 80 reviews are learnt from, in 9 steps of 8.
         for first, where in ((3, "epoch 1, step 4"), (10, "epoch 2, step 2")):

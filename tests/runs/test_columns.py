@@ -6,9 +6,8 @@ from dataclasses import fields
 from importlib.resources import files
 
 from brittle.results import Result, Step
-from brittle.runs.former_layouts import _columns
+from brittle.runs.layout import RESULT_COLUMNS, STEP_COLUMNS, STORED_ELSEWHERE, _columns
 from brittle.runs.run import COLUMNS, OPTIONAL_COLUMNS
-from brittle.runs.stored_rows import RESULT_COLUMNS, STEP_COLUMNS, STORED_ELSEWHERE
 
 LAYOUT = files("brittle.runs").joinpath("layout.sql").read_text(encoding="utf-8")
 

@@ -10,7 +10,7 @@ import pytest
 
 import brittle
 from brittle.cli import main
-from brittle.runs.command import command_of
+from brittle.runs.exporting import command_of
 from brittle.testing import FakeTarget
 
 SCORER = """

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError
-from brittle.inside import Attention, Embedding
 from brittle.metrics.inside import InsideRun
-from brittle.runs.inside import align_words, look_inside
-from brittle.runs.inside_file import inside_path, load_inside
+from brittle.runs.inside import align_words, inside_path, load_inside, look_inside
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

@@ -12,8 +12,8 @@ import brittle
 from brittle.cli import main
 from brittle.data.example import Example, case_ids
 from brittle.errors import TargetError, UsageError
-from brittle.goals.drawn import NO_KEYWORD
-from brittle.goals.words import folded_words
+from brittle.goals.combined import NO_KEYWORD
+from brittle.goals.texts import folded_words
 from brittle.runs.keywords import content_words, draw_keywords
 from brittle.runs.store import Store
 from brittle.testing import FakeTarget

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle.attacks.latent_searches import Hybrid
-from brittle.attacks.natural import Natural
+from brittle.attacks.natural import Hybrid, Natural
 from brittle.engine.engine import Engine
 from brittle.errors import MissingPackage, UsageError
 from brittle.generators import CheckedGenerator, open_generator

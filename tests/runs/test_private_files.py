@@ -10,19 +10,18 @@ from pathlib import Path
 import pytest
 
 import brittle
-from brittle import files
 from brittle.errors import UsageError
-from brittle.runs.inside_file import inside_path
+from brittle.runs.inside import inside_path
 from brittle.runs.run import Run
 from brittle.runs.store import Store
+from brittle.safety import files
 from brittle.studies.grid.study import GridStudy
-from brittle.studies.rules.mine import mine_in_folder
-from brittle.studies.rules.tasks import MiningData
+from brittle.studies.rules.tasks import MiningData, mine_in_folder
 from brittle.testing import FakeGenerator, FakeInside, FakeTarget
-from brittle.workflow.carrying import pack, unpack
+from brittle.workflow.artifacts import pack, unpack
 from brittle.workflow.tasks import Task, TaskContext, store_result
-from brittle.zoo.model_cache import hold_lock
-from brittle.zoo.trees.parsing import KeptParses
+from brittle.zoo.folder import hold_lock
+from brittle.zoo.trees import KeptParses
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="about permissions of POSIX")
 

@@ -9,7 +9,7 @@ import pytest
 
 from brittle import Run, attack
 from brittle.errors import UsageError
-from brittle.runs.run_files import rename_run
+from brittle.runs.resuming import rename_run
 from brittle.testing import FakeTarget
 
 FILMS = [f"a good film of {n} scenes and a good many words" for n in range(8)]

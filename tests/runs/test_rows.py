@@ -7,7 +7,7 @@ import numpy as np
 from brittle.asks import Answer, Case
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
-from brittle.engine.outcomes import Improvement, Outcome
+from brittle.engine.running import Improvement, Outcome
 from brittle.runs.job import Job
 from brittle.runs.rows import result_of, steps_of
 from brittle.testing import FakeTarget

@@ -14,7 +14,7 @@ import pytest
 
 from brittle import attack, open_run
 from brittle.errors import UsageError
-from brittle.runs.run_files import delete_run, rename_run
+from brittle.runs.resuming import delete_run, rename_run
 from brittle.testing import FakeTarget
 
 FILMS = ["a good film", "a good one"]

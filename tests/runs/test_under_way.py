@@ -13,7 +13,7 @@ import pytest
 
 import brittle
 from brittle.asks import Case
-from brittle.runs.run_files import delete_run, rename_run
+from brittle.runs.resuming import delete_run, rename_run
 from brittle.runs.under_way import ASKED, ATTACKED, UnderWay, asking_path, describe_cases
 from brittle.testing import FakeTarget
 from brittle.text import Text

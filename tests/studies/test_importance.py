@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.errors import UsageError
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.studies.importance import word_importance
 from brittle.text import HOLE, Text
 

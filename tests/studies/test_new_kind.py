@@ -16,12 +16,11 @@ import pytest
 
 from brittle.cli import main
 from brittle.errors import UsageError
-from brittle.reports.study_page import Part, StudyPage
-from brittle.reports.study_view import StudyView
+from brittle.reports.study_page import Part, StudyPage, StudyView
 from brittle.reports.table import Column, Table
-from brittle.schema import Count, Malformed
-from brittle.studies.carry_out import carry_out, default_name
+from brittle.safety.schema import Count, Malformed
 from brittle.studies.study import KINDS, Listed, Study, StudyKind, study_of
+from brittle.studies.study_files import carry_out, default_name
 
 
 @dataclass(frozen=True)

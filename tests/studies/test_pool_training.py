@@ -9,13 +9,20 @@ from typing import Any
 
 import pytest
 
-from brittle.studies.pool_tasks import of_size, train_member, train_tasks, zoo_specs
-from brittle.studies.pool_training import MemberState, find_states, train_pool
+from brittle.studies.pool_tasks import (
+    MemberState,
+    find_states,
+    of_size,
+    train_member,
+    train_pool,
+    train_tasks,
+    zoo_specs,
+)
 from brittle.studies.pools import Pool, load_pool
 from brittle.training import linear, train
 from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
-from brittle.zoo.model_cache import models_folder
+from brittle.zoo.folder import models_folder
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.studies.pools import Member, load_pool
-from brittle.zoo.names.pools import pool_models
+from brittle.zoo.names.grid import pool_models
 
 
 def test_the_63_of_the_paper_are_a_product() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from brittle.spaces import Bounded, BoundRequest, SwapSpace, subsets
-from brittle.targets.additive import bound_additive
+from brittle.targets.scores import bound_additive
 from brittle.text import Text
 from zoo.small import BAG, bag_of_words
 

@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from brittle.opening import as_target
 from brittle.spaces import Bounded, BoundRequest, SwapSpace, subsets
-from brittle.targets.additive_pipelines import is_additive
 from brittle.targets.protocols import HasBounds
+from brittle.targets.sklearn import is_additive
 from brittle.text import Text
 
 WORDS = ["good", "bad", "warm", "cold", "dull", "fine", "isn't", "well-made", "a", "Film", "the"]

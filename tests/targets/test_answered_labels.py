@@ -9,7 +9,7 @@ import pytest
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
 from brittle.redaction import remember
-from brittle.targets.answered_labels import answered_labels, refuse_unnamed
+from brittle.targets.labels import answered_labels, refuse_unnamed
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")

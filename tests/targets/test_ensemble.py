@@ -18,7 +18,7 @@ from brittle.targets.registry import Opener
 from brittle.targets.scores import softmax
 from brittle.testing import FakeTarget
 from brittle.text import Text
-from brittle.zoo.names.members import parse_members
+from brittle.zoo.names.parsing import parse_members
 from studies.rules.toy import KeyedToy, Toy
 
 TEXTS = [Text.of(text) for text in ("a good film", "good goose", "a gone film", "", "one")]

@@ -18,7 +18,7 @@ from brittle import attacks
 from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.errors import Interrupted
 from brittle.goals import Untargeted
 from brittle.moves import EditRequest, EditSpace

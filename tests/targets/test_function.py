@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.named import import_named
 from brittle.opening import as_target
 from brittle.text import Text
+from brittle.values import import_named
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
 

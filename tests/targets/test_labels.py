@@ -9,10 +9,10 @@ import pytest
 
 import brittle
 from brittle.answers import find_label
+from brittle.candidates.strong_words import find_class
 from brittle.errors import UsageError
 from brittle.goals.classes import Targeted
 from brittle.goals.parsing import parse_goal
-from brittle.proposals.training_data import find_class
 from brittle.studies.importance import word_importance
 from brittle.targets.labels import label_names, match_labels, parse_labels
 from brittle.testing import FakeTarget

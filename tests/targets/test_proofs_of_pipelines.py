@@ -42,17 +42,17 @@ from sklearn.utils import all_estimators
 
 from brittle.asks import Case
 from brittle.attacks.exhaustive import Exhaustive
+from brittle.candidates.synonyms import Synonyms
 from brittle.data.catalogue import load
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.opening import as_target
-from brittle.proposals.synonyms import Synonyms
 from brittle.spaces import BoundRequest, SwapSpace, subsets
-from brittle.targets.additive_pipelines import LOG_LIKELIHOODS, MARGINS, keeps_order
 from brittle.targets.capabilities import make_desks
 from brittle.targets.protocols import HasBounds
+from brittle.targets.sklearn import LOG_LIKELIHOODS, MARGINS, keeps_order
 from brittle.text import Text
 
 WORDS = ["good", "bad", "warm", "cold", "dull", "fine", "isn't", "well-made", "Film", "the", "Été"]

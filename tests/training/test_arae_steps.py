@@ -42,7 +42,7 @@ def rebuilding_error(model: Any, codes: Any) -> float:
 def test_the_autoencoder_rebuilds_what_it_has_learnt_and_generator_and_inverter_its_codes(
     critic: str,
 ) -> None:
-    from brittle.training.arae_latent import encode_rows, fit_latent
+    from brittle.training.arae_steps import encode_rows, fit_latent
 
     changed = {"critic": critic, "generator_steps": 300 if critic == "penalty" else 0}
     changed |= {"steps": 480, "inverter_steps": 150}  # the rate falls to 0 in so many steps
@@ -168,7 +168,7 @@ def test_weights_of_the_critic_are_clamped() -> None:
 
 
 def test_the_divergence_is_that_of_two_normal_distributions() -> None:
-    from brittle.training.arae_latent import divergence
+    from brittle.training.arae_steps import divergence
 
     first, second = torch.randn(200, 3), 2 * torch.randn(100, 3) + 1
 

@@ -17,15 +17,17 @@ from brittle.errors import UsageError  # noqa: E402
 from brittle.opening import as_target  # noqa: E402
 from brittle.text import Text  # noqa: E402
 from brittle.training import TrainingProgress, train, train_on, trained_models  # noqa: E402
-from brittle.training.kept_layers import KeptLayers  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
-from brittle.zoo.bilm.folder import needed_folders  # noqa: E402
-from brittle.zoo.bilm.language_model import LanguageModel  # noqa: E402
+from brittle.training.adversarial.losses import KeptLayers  # noqa: E402
+from brittle.zoo.bilm import needed_folders  # noqa: E402
 from brittle.zoo.folder import load_card  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
 from brittle.zoo.names.grid import design, settings  # noqa: E402
 from brittle.zoo.names.settings import LanguageModelSettings, NetworkSettings  # noqa: E402
-from brittle.zoo.networks import Batch  # noqa: E402
+from brittle.zoo.networks import (  # noqa: E402
+    Batch,
+    LanguageModel,
+    make_batch,
+)
 
 ELMO = "LSTM-WC-ELMo-1"
 CLEAR = "is a language model"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from brittle import files
+from brittle.safety import files
 from brittle.training import cache_folder, train_on, trained_models
-from brittle.zoo import model_cache as module
+from brittle.zoo import folder as module
 
 
 def test_the_folder_is_the_one_named_or_the_users(

@@ -22,7 +22,7 @@ from brittle.zoo.names.settings import FineTuningSettings
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from brittle.training import encoders  # noqa: E402
+from brittle.training import transformer  # noqa: E402
 from targets import tiny  # noqa: E402
 
 LABELS = ("bad", "good")
@@ -50,7 +50,7 @@ def encoder(tmp_path: Path) -> Make:
 
 def load(folder: str, **changed: Any) -> Any:
     settings = FineTuningSettings(encoder=folder, max_length=12, **changed)
-    return encoders.load_encoder(transformers, settings, LABELS)[0].eval()
+    return transformer.load_encoder(transformers, settings, LABELS)[0].eval()
 
 
 def states(network: Any) -> Any:

@@ -15,7 +15,7 @@ from torch import nn  # noqa: E402
 from brittle.errors import BrittleError  # noqa: E402
 from brittle.training import TrainingProgress, train_on  # noqa: E402
 from brittle.training import loop as loop_module  # noqa: E402
-from brittle.training import optimizers as module  # noqa: E402
+from brittle.training import stepwise as module  # noqa: E402
 from brittle.training.checkpoint import TrainingState, load  # noqa: E402
 from brittle.training.job import accuracy  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402

@@ -24,7 +24,7 @@ from brittle.zoo.generators.folder import open_folder
 from brittle.zoo.names import grid
 
 pytest.importorskip("torch")
-from brittle.training import picture_generators, wgan_steps
+from brittle.training import picture_generators, wgan
 
 
 def bars(count: int, seed: int, side: int = 12) -> tuple[Any, Any]:
@@ -81,7 +81,7 @@ def test_a_resumed_training_ends_with_the_same_weights(
 ) -> None:
     whole = load_tensors(train_on("WGAN", bar_splits(), size="tiny") / "model.safetensors")
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    steps = wgan_steps.WganTraining.step
+    steps = wgan.WganTraining.step
     for stop in (6, 14, 22):  # in both phases, and between checkpoints
 
         def interrupted(training: Any, stop: int = stop) -> Any:
@@ -89,7 +89,7 @@ def test_a_resumed_training_ends_with_the_same_weights(
                 raise KeyboardInterrupt
             return steps(training)
 
-        monkeypatch.setattr(wgan_steps.WganTraining, "step", interrupted)
+        monkeypatch.setattr(wgan.WganTraining, "step", interrupted)
         with pytest.raises(KeyboardInterrupt):
             train_on("WGAN", bar_splits(), size="tiny")
     made: list[int] = []
@@ -98,7 +98,7 @@ def test_a_resumed_training_ends_with_the_same_weights(
         made.append(training.state.step)
         return steps(training)
 
-    monkeypatch.setattr(wgan_steps.WganTraining, "step", counted)
+    monkeypatch.setattr(wgan.WganTraining, "step", counted)
     resumed = load_tensors(train_on("WGAN", bar_splits(), size="tiny") / "model.safetensors")
     assert made == [20, 21, 22, 23]
     assert whole.keys() == resumed.keys()
@@ -107,13 +107,13 @@ def test_a_resumed_training_ends_with_the_same_weights(
 
 @pytest.mark.parametrize("stop", [2, 18])
 def test_divergence_keeps_the_last_good_weights(stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = wgan_steps.WganTraining.step
+    steps = wgan.WganTraining.step
 
     def broken(training: Any) -> Any:
         losses = steps(training)
         return dict.fromkeys(losses, float("nan")) if training.state.step == stop else losses
 
-    monkeypatch.setattr(wgan_steps.WganTraining, "step", broken)
+    monkeypatch.setattr(wgan.WganTraining, "step", broken)
     with pytest.raises(BrittleError, match=r"loss of the .* is nan in step") as error:
         train_on("WGAN", bar_splits(), size="tiny")
     if stop == 2:
@@ -144,17 +144,17 @@ def test_collapse_is_said_and_the_last_good_generator_is_kept(
     assert "collapsed after" not in caplog.text
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
     monkeypatch.setattr(picture_generators._Watch, "is_good", good_until(8))
-    steps = wgan_steps.WganTraining.step
+    steps = wgan.WganTraining.step
 
     def interrupted(training: Any) -> Any:
         if training.state.step == 14:
             raise KeyboardInterrupt
         return steps(training)
 
-    monkeypatch.setattr(wgan_steps.WganTraining, "step", interrupted)
+    monkeypatch.setattr(wgan.WganTraining, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train_on("WGAN", bar_splits(), size="tiny")
-    monkeypatch.setattr(wgan_steps.WganTraining, "step", steps)
+    monkeypatch.setattr(wgan.WganTraining, "step", steps)
     kept = generator(train_on("WGAN", bar_splits(), size="tiny"))
     assert "collapsed after step 8, whose weights are kept" in caplog.text
     assert all(np.array_equal(kept[name], short[name]) for name in short)

@@ -6,10 +6,10 @@ import pytest
 
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.training.adversarial.parsing import parse_method
+from brittle.training.adversarial.methods import parse_method
 from brittle.training.plan import TrainingPlan, choose_settings
 from brittle.training.splits import TrainingSplits
-from brittle.zoo.model_cache import content_key
+from brittle.zoo.folder import content_key
 from brittle.zoo.names.grid import as_json, design, settings
 
 EXAMPLES = (

@@ -17,11 +17,11 @@ from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.text import Text
-from brittle.training.sentences import load_sentences
+from brittle.training.splits import load_sentences
 from brittle.zoo.folder import load_card, load_tensors, write_tensors
 
 pytest.importorskip("torch")
-from brittle.training import arae_latent
+from brittle.training import arae_steps
 
 WHO, DOES = ("A man", "Two dogs", "The girl", "Some people"), ("runs", "sits", "sleeps", "plays")
 WHERE = ("in the park", "on a bench", "near the water", "by the old house", "at home")
@@ -212,7 +212,7 @@ def test_a_collapsed_generator_is_said_and_ends_the_training(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from brittle.training import arae
-    from brittle.training.sentence_measures import SentenceMeasures
+    from brittle.training.arae import SentenceMeasures
 
     seen = []
 
@@ -231,7 +231,7 @@ def test_a_collapsed_generator_is_said_and_ends_the_training(
         brittle.train("ARAE", str(data), text=["en"], size="tiny")
     assert "collapsed" in caplog.text and "weights of step 8 are kept" in caplog.text
     assert len(seen) == 2  # of three blocks
-    monkeypatch.setattr(arae, "fit_latent", arae_latent.fit_latent)
+    monkeypatch.setattr(arae, "fit_latent", arae_steps.fit_latent)
     with caplog.at_level(logging.WARNING):
         folder = brittle.train("ARAE", str(data), text=["en"], size="tiny")
     assert "that of the first part is kept" in caplog.text
@@ -242,7 +242,7 @@ def test_a_collapsed_generator_is_said_and_ends_the_training(
 def test_a_generator_that_gets_worse_is_the_one_from_before() -> None:
     import torch
 
-    from brittle.training.arae_latent import fit_latent
+    from brittle.training.arae_steps import fit_latent
     from brittle.zoo.generators.arae import ARAE
     from brittle.zoo.names import grid
 

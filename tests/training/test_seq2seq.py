@@ -16,8 +16,8 @@ from brittle import training  # noqa: E402
 from brittle.data import Dataset, Example  # noqa: E402
 from brittle.errors import BrittleError, UsageError  # noqa: E402
 from brittle.training import seq2seq  # noqa: E402
+from brittle.training.job import TrainingProgress  # noqa: E402
 from brittle.training.loop import batches_by_length  # noqa: E402
-from brittle.training.progress import TrainingProgress  # noqa: E402
 from brittle.training.splits import TrainingSplits, check_splits, load_splits  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402
 from brittle.zoo.seq2seq.pieces import END  # noqa: E402

@@ -142,9 +142,9 @@ def test_a_lost_loss_stops_and_says_where(
     splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from brittle.training import optimizers
+    from brittle.training import stepwise
 
-    monkeypatch.setattr(optimizers, "schedule", lambda done, warmup: float("nan"))
+    monkeypatch.setattr(stepwise, "schedule", lambda done, warmup: float("nan"))
     with pytest.raises(BrittleError, match=r"the loss is nan in epoch 1, step 2\. No epoch"):
         train_on(LSTM, splits(), size="tiny")
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
@@ -154,10 +154,10 @@ def test_a_lost_loss_keeps_the_last_good_weights(
     splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from brittle.training import optimizers
+    from brittle.training import stepwise
 
     monkeypatch.setattr(
-        optimizers, "schedule", lambda done, warmup: 1.0 if done < 0.5 else float("nan")
+        stepwise, "schedule", lambda done, warmup: 1.0 if done < 0.5 else float("nan")
     )
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev") as e:
         train_on(LSTM, splits(), size="tiny")

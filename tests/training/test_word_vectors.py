@@ -15,12 +15,12 @@ from brittle.errors import MissingPackage
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.training import word_vectors as module
-from brittle.training.job import Job
+from brittle.training.job import TrainingJob
 from brittle.training.plan import TrainingPlan
 from brittle.training.word_vectors import initial_vectors
 from brittle.zoo import folder as folders
 from brittle.zoo.names.grid import design, settings
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers import WordTokenizer
 
 LEARNT = ["word2vec", "fastText"]
 TEXTS = [
@@ -89,7 +89,9 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> 
 
     chosen = settings(design("LSTM-W-GloVe-1"), "tiny")
     words = ["<pad>", "<unknown>", "film", "zyxzyxzyx"]
-    job = Job(TrainingPlan(design("LSTM-W-GloVe-1"), chosen, "tiny", 0, splits()), Path("unused"))
+    job = TrainingJob(
+        TrainingPlan(design("LSTM-W-GloVe-1"), chosen, "tiny", 0, splits()), Path("unused")
+    )
     network = build(job.design.parts, chosen, 4, 0, 2)
     before = network.embedding.weight.detach().clone()
     initialize_embedding(network, WordTokenizer(words), job)

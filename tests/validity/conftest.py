@@ -12,7 +12,7 @@ import pytest
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.results import Result
 from brittle.text import Text
-from brittle.validity.key import SampleKey, key_path, load_key, save_key
+from brittle.validity.answers import SampleKey, key_path, load_key, save_key
 from brittle.validity.sampling import DrawnSample, PageItem, Source
 
 Answer = Callable[[PageItem], Mapping[str, Any]]

@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 
 from brittle.errors import UsageError
-from brittle.validity.answers import AnswerFile, check_answers, load_answers
-from brittle.validity.key import SampleKey, key_path, key_paths, load_key, save_key
-from brittle.validity.presets import preset
+from brittle.validity.answers import (
+    AnswerFile,
+    SampleKey,
+    check_answers,
+    key_path,
+    key_paths,
+    load_answers,
+    load_key,
+    save_key,
+)
+from brittle.validity.questionnaire import preset
 from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
 
 Write = Callable[..., Path]

@@ -16,12 +16,12 @@ import brittle
 from brittle.errors import UsageError
 from brittle.metrics import rate
 from brittle.picture import Picture
-from brittle.runs.run_files import delete_run, rename_run
+from brittle.runs.resuming import delete_run, rename_run
 from brittle.runs.store import JUDGEMENTS, Store
 from brittle.testing import FakeTarget
+from brittle.validity.answers import key_paths, load_key
 from brittle.validity.baselines import name_other_family, random_edit
 from brittle.validity.judges import read_pairs
-from brittle.validity.key import key_paths, load_key
 
 Answer = Callable[[str, str], Mapping[str, Any]]
 TARGET = {"good": 2.0, "bad": -2.0}

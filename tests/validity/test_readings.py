@@ -20,8 +20,8 @@ from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
 from brittle.validity import figures
-from brittle.validity.key import load_key
-from brittle.validity.readings import own_readings, readings
+from brittle.validity.answers import load_key
+from brittle.validity.figures import own_readings, readings
 
 EXAMPLES = [(f"a good film of {n} scenes", "positive") for n in range(24)]
 

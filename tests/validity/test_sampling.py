@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from brittle.errors import UsageError
-from brittle.validity.presets import PRESETS, preset
+from brittle.validity.questionnaire import PRESETS, preset
 from brittle.validity.sampling import Source, draw_sample
 
 STANDARD = preset("standard")

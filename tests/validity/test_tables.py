@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from brittle.validity.answers import check_answers, load_answers
-from brittle.validity.key import SampleKey
-from brittle.validity.presets import preset
+from brittle.validity.answers import SampleKey, check_answers, load_answers
+from brittle.validity.questionnaire import preset
 from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
-from brittle.validity.tables import TableRow, answer_table
+from brittle.validity.verdicts import TableRow, answer_table
 
 Write = Callable[..., Path]
 

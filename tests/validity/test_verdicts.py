@@ -11,7 +11,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.metrics import Figure, rate, wilson
-from brittle.validity.answers import check_answers, load_answers
+from brittle.validity.answers import SampleKey, check_answers, load_answers
 from brittle.validity.figures import (
     Floors,
     JudgeFigures,
@@ -19,11 +19,12 @@ from brittle.validity.figures import (
     Reading,
     Thresholds,
     Validity,
+    as_stored,
+    restore_floors,
+    restore_validity,
 )
-from brittle.validity.key import SampleKey
-from brittle.validity.presets import preset
+from brittle.validity.questionnaire import preset
 from brittle.validity.sampling import DrawnSample, PageItem, Source, draw_sample
-from brittle.validity.stored import as_stored, restore_floors, restore_validity
 from brittle.validity.verdicts import read_sample
 
 STANDARD = preset("standard")

@@ -14,10 +14,17 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from brittle import files
 from brittle.errors import BrittleError, StoreError, UsageError
-from brittle.workflow.carrying import MANIFEST, MAX_MANIFEST_BYTES, pack, unpack
-from brittle.workflow.parcels import Places, unwrap, wrap
+from brittle.safety import files
+from brittle.workflow.artifacts import (
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    Places,
+    pack,
+    unpack,
+    unwrap,
+    wrap,
+)
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
 

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError
 from brittle.runs.run import Run
-from brittle.studies.rules.mine import mine, mine_in_folder
-from brittle.studies.rules.tasks import MiningData
+from brittle.safety import files
+from brittle.studies.rules.tasks import MiningData, mine, mine_in_folder
 from brittle.training.train import train
 from brittle.workflow.backends import Workers, cluster
 from brittle.workflow.backends.ray_workers import describe_death

@@ -10,16 +10,15 @@ import torch
 
 from brittle.moves import EditRequest, EditSpace
 from brittle.text import Text
-from brittle.zoo.batches import make_batch
 from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
-from brittle.zoo.networks import Embedded, build
+from brittle.zoo.networks import Embedded, build, make_batch
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
-from brittle.zoo.tokenizers.words import (
+from brittle.zoo.tokenizers import (
     SEPARATOR_WORD,
     SPECIAL_WORDS,
     UNKNOWN,
+    UNKNOWN_CHARACTER,
     WordTokenizer,
 )
 from zoo.small import random_bilm

@@ -24,8 +24,8 @@ BAG = ("a", "b", "c", "d", "e", "f", "g", "h")
 def bag_of_words(seed: int, classes: int, spread: float = 1.0) -> Any:
     """A target that sums random weights of words; those that it does not know weigh nothing."""
     from brittle.targets.zoo.target import AdditiveZooTarget
-    from brittle.zoo.linear import Linear
-    from brittle.zoo.tokenizers.words import WordTokenizer
+    from brittle.zoo.model import Linear
+    from brittle.zoo.tokenizers import WordTokenizer
 
     random = np.random.default_rng(seed)
     weight = spread * random.normal(size=(2 + len(BAG), classes)).round(1)
@@ -54,8 +54,7 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
 
     from brittle.zoo.networks import build
     from brittle.zoo.scoring import NetworkModel, build_tokenizer
-    from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
-    from brittle.zoo.tokenizers.words import WordTokenizer
+    from brittle.zoo.tokenizers import UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer
 
     design = grid.design(design) if isinstance(design, str) else design
     chosen = grid.settings(design, size, **changed)
@@ -77,7 +76,7 @@ def random_bilm(letters: int, **changed: Any) -> Any:
     """A frozen biLM with random weights; its states differ much between words."""
     import torch
 
-    from brittle.zoo.layers.bilm import BiLM
+    from brittle.zoo.layers import BiLM
 
     chosen = grid.settings(grid.design("biLM"), "tiny", **changed)
     assert isinstance(chosen, LanguageModelSettings)

@@ -13,10 +13,13 @@ torch = pytest.importorskip("torch")
 from brittle.spaces import Bounded, BoundRequest, SwapSpace, subsets  # noqa: E402
 from brittle.targets.scores import softmax  # noqa: E402
 from brittle.text import Text  # noqa: E402
+from brittle.zoo import bounds  # noqa: E402
 from brittle.zoo import bounds as bounds_module  # noqa: E402
-from brittle.zoo import intervals  # noqa: E402
-from brittle.zoo.bounds import NetworkBounds, has_bounds  # noqa: E402
-from brittle.zoo.intervals import Box  # noqa: E402
+from brittle.zoo.bounds import (  # noqa: E402
+    Box,
+    NetworkBounds,
+    has_bounds,
+)
 from brittle.zoo.scoring import NetworkModel  # noqa: E402
 from zoo.small import KNOWN, model, structures  # noqa: E402
 
@@ -157,18 +160,18 @@ def test_interval_arithmetic_contains_samples() -> None:
     box = Box(low, low + torch.rand_like(low))
     layer = torch.nn.Conv1d(6, 3, 2)
     weight, bias = torch.randn(3, 6).double(), torch.randn(3).double()
-    gate = intervals.sigmoid(box)
+    gate = bounds.sigmoid(box)
     for _ in range(200):
         x = box.low + torch.rand_like(low) * (box.high - box.low)
         own = torch.sigmoid(x)
         single = layer(x.float().transpose(1, 2)).transpose(1, 2)
         for inside, value in (
-            (intervals.affine(box, weight, bias), x @ weight.T + bias),
-            (intervals.convolved(box, layer), single),
-            (intervals.scaled(gate, box), own * x),
-            (intervals.added(box, gate), x + own),
-            (intervals.tanh(box), torch.tanh(x.float())),
-            (intervals.highest(box), x.amax(dim=1)),
-            (intervals.mean(box), x.float().mean(dim=1)),
+            (bounds.affine(box, weight, bias), x @ weight.T + bias),
+            (bounds.convolved(box, layer), single),
+            (bounds.scaled(gate, box), own * x),
+            (bounds.added(box, gate), x + own),
+            (bounds.tanh(box), torch.tanh(x.float())),
+            (bounds.highest(box), x.amax(dim=1)),
+            (bounds.mean(box), x.float().mean(dim=1)),
         ):
             assert (inside.low <= value).all() and (value <= inside.high).all()

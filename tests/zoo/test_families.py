@@ -17,7 +17,7 @@ from brittle.zoo import families
 from brittle.zoo.families import ANY_METHOD, FAMILIES, Family, Later, family_of
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
-from brittle.zoo.names.limits import LIMIT
+from brittle.zoo.names.changes import LIMIT
 
 
 def card_of(name: str) -> Card:

@@ -19,7 +19,7 @@ import pytest
 from brittle.data import Dataset, Example
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
-from brittle.training.adversarial.parsing import parse_method
+from brittle.training.adversarial.methods import parse_method
 from brittle.training.plan import TrainingPlan, choose_settings
 from brittle.training.splits import TrainingSplits
 from brittle.training.train import train_on

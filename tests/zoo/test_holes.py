@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from brittle.moves import EditSpace  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
-from brittle.zoo.tokenizers.words import PAD  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
+from brittle.zoo.tokenizers import PAD  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import NAMES, close, edit_request, model, objective  # noqa: E402
 

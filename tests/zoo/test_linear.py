@@ -5,8 +5,8 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.zoo.linear import Linear
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.model import Linear
+from brittle.zoo.tokenizers import WordTokenizer
 
 VOCABULARY = WordTokenizer(["<pad>", "<unknown>", "good", "bad", "film"])
 

@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
 from brittle.zoo import scoring  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.names import grid  # noqa: E402
 from brittle.zoo.names.grid import Design  # noqa: E402
-from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
+from brittle.zoo.tokenizers import UNKNOWN  # noqa: E402
 from zoo.small import KNOWN, LABELS, covering, model, structures, texts  # noqa: E402
 
 CLOSE = 1e-5

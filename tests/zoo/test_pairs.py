@@ -13,9 +13,12 @@ torch = pytest.importorskip("torch")
 from brittle.errors import UsageError  # noqa: E402
 from brittle.moves import EditRequest, EditSpace  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
-from brittle.zoo.batches import make_batch, make_row_batch  # noqa: E402
-from brittle.zoo.networks import Embedded  # noqa: E402
-from brittle.zoo.tokenizers.pairs import split_sides  # noqa: E402
+from brittle.zoo.networks import (  # noqa: E402
+    Embedded,
+    make_batch,
+    make_row_batch,
+)
+from brittle.zoo.tokenizers import split_sides  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import central, close, edit_request, model, objective  # noqa: E402
 

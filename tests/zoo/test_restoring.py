@@ -15,22 +15,22 @@ torch = pytest.importorskip("torch")
 
 from brittle.errors import UsageError  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402
-from brittle.zoo.bilm.folder import open_bilm  # noqa: E402
-from brittle.zoo.bilm.language_model import LanguageModel  # noqa: E402
+from brittle.zoo.bilm import open_bilm  # noqa: E402
 from brittle.zoo.folder import Card  # noqa: E402
 from brittle.zoo.generators.arae import ARAE, CRITIC  # noqa: E402
 from brittle.zoo.generators.folder import open_folder  # noqa: E402
 from brittle.zoo.generators.sentences import SPECIAL  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
 from brittle.zoo.names import grid  # noqa: E402
+from brittle.zoo.networks import LanguageModel  # noqa: E402
 from brittle.zoo.networks import build as build_network  # noqa: E402
-from brittle.zoo.pictures.networks import build as build_on_pictures  # noqa: E402
+from brittle.zoo.pictures import build as build_on_pictures  # noqa: E402
 from brittle.zoo.restoring import MAX_LAYERS, restore_weights  # noqa: E402
 from brittle.zoo.seq2seq.model import open_translator, write_model  # noqa: E402
 from brittle.zoo.seq2seq.network import build_network as build_translator  # noqa: E402
 from brittle.zoo.seq2seq.pieces import Pieces  # noqa: E402
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER  # noqa: E402
-from brittle.zoo.trees.network import TreeClassifier  # noqa: E402
+from brittle.zoo.tokenizers import UNKNOWN_CHARACTER  # noqa: E402
+from brittle.zoo.trees import TreeClassifier  # noqa: E402
 from robustness.table import peak_mb  # noqa: E402
 from zoo.generators.folders import random_folder  # noqa: E402
 

@@ -16,9 +16,9 @@ import brittle  # noqa: E402
 from brittle.errors import UsageError  # noqa: E402
 from brittle.opening import as_target  # noqa: E402
 from brittle.training.loop import seeded  # noqa: E402
+from brittle.zoo import restoring as module  # noqa: E402
 from brittle.zoo import scoring  # noqa: E402
-from brittle.zoo import threads as module  # noqa: E402
-from brittle.zoo.threads import ThreadUse  # noqa: E402
+from brittle.zoo.restoring import ThreadUse  # noqa: E402
 from zoo import small  # noqa: E402
 
 FORMER = 3

@@ -17,9 +17,11 @@ from brittle.ranking import moves as moves_module  # noqa: E402
 from brittle.ranking.characters import CharacterEdits  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo import gradients as module  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
-from brittle.zoo.layers.encoders import TransformerEncoder  # noqa: E402
-from brittle.zoo.networks import Embedded  # noqa: E402
+from brittle.zoo.layers import TransformerEncoder  # noqa: E402
+from brittle.zoo.networks import (  # noqa: E402
+    Embedded,
+    make_batch,
+)
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import INPUTS, NAMES, central, close, edit_request, model, objective, opened  # noqa: E402
 

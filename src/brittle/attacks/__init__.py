@@ -22,8 +22,7 @@ from brittle.attacks.recipes import (
     signature_of,
     summary,
 )
-from brittle.attacks.registry import ATTACKS, is_own, recipe, registered
-from brittle.attacks.user_attacks import check_attack
+from brittle.attacks.registry import ATTACKS, check_attack, is_own, recipe, registered
 from brittle.errors import BrittleError, UsageError, unknown
 
 __all__ = [

@@ -23,16 +23,14 @@ from brittle.asks import (
     leaves,
 )
 from brittle.attacks.climbing import Climb
-from brittle.attacks.edit_limits import max_words
-from brittle.attacks.recipes import RunContext
+from brittle.attacks.recipes import RunContext, check_count, max_words
 from brittle.attacks.registry import registered
-from brittle.attacks.requests import substitutes
-from brittle.attacks.setting_checks import check_count
-from brittle.english.other_languages import is_plainly_not_english
+from brittle.attacks.substitutes import substitutes
+from brittle.candidates import Proposal
+from brittle.candidates.choice import CandidateSettings, choose_proposal
+from brittle.candidates.rewrites import Rewrites, rewritten
+from brittle.english.words import is_plainly_not_english
 from brittle.levels import LEVELS, REWRITE, Level, parse_levels
-from brittle.proposals import Proposal
-from brittle.proposals.choice import CandidateSettings, choose_proposal
-from brittle.proposals.rewrites import Rewrites, rewritten
 from brittle.spaces import Choices
 from brittle.statuses import LevelStatus
 from brittle.text import Text

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from brittle.asks import Case, Gradient, Note, Probe, Search, Try
-from brittle.attacks.requests import edit_request, growing_parts, most_salient
+from brittle.attacks.substitutes import edit_request, growing_parts, most_salient
 from brittle.levels import rank
 from brittle.moves import EditSpace
 from brittle.spaces import Change, Choices

@@ -9,13 +9,12 @@ from random import Random
 from typing import Annotated, Any
 
 from brittle.asks import Ask, Bound, Case, Note, Search, Tag, Try, Unfit
-from brittle.attacks.recipes import RunContext
+from brittle.attacks.recipes import RunContext, check_count
 from brittle.attacks.registry import registered
-from brittle.attacks.requests import substitutes
-from brittle.attacks.setting_checks import check_count
+from brittle.attacks.substitutes import substitutes
+from brittle.candidates import Proposal
+from brittle.candidates.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.formatting import plural
-from brittle.proposals import Proposal
-from brittle.proposals.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.spaces import Bounded, BoundRequest, PositionSet, SwapSpace, subsets
 from brittle.text import Text
 
@@ -34,7 +33,7 @@ class Exhaustive:
     `max_space` texts is not searched: the case is then held, or skipped if nothing was searched.
 
     The candidates of a position are those of the original text, whatever else is swapped, also
-    where a proposal looks at the sentence (`proposals/careful.py`). So the space is fixed before
+    where a proposal looks at the sentence (`candidates/careful.py`). So the space is fixed before
     the target is asked, and what is proved is about this space.
 
     With `bounds`, the target is first asked what it knows of the whole space at once; only what

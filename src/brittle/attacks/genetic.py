@@ -12,13 +12,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
-from brittle.attacks.edit_limits import max_words
-from brittle.attacks.recipes import RunContext
+from brittle.attacks.recipes import RunContext, check_count, check_positive, check_share, max_words
 from brittle.attacks.registry import registered
-from brittle.attacks.requests import Substitutes, substitutes, try_single_swaps
-from brittle.attacks.setting_checks import check_count, check_positive, check_share
-from brittle.proposals import Proposal
-from brittle.proposals.choice import CandidateSettings, choose_proposal
+from brittle.attacks.substitutes import Substitutes, substitutes, try_single_swaps
+from brittle.candidates import Proposal
+from brittle.candidates.choice import CandidateSettings, choose_proposal
 from brittle.text import Text
 
 

@@ -8,9 +8,9 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
+from brittle.attacks.recipes import check_count
 from brittle.attacks.registry import registered
-from brittle.attacks.requests import edit_request
-from brittle.attacks.setting_checks import check_count
+from brittle.attacks.substitutes import edit_request
 from brittle.english.forms import match_case
 from brittle.errors import unknown
 from brittle.moves import EditSpace, Moves

@@ -1,4 +1,9 @@
-"""What an attack needs of a target, of texts and of its user, in words for a list."""
+"""What an attack needs of a target, of texts and of its user, and a warning for other languages.
+
+What an attack needs of a target, of texts and of its user, in words for a list.
+
+A warning if an attack that is made for English meets other languages.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,35 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from brittle.asks import Attend, Decode, Embed, Flips, Gradient, Tag
+from brittle.asks import Attack, Attend, Decode, Embed, Flips, Gradient, Tag, declared
 from brittle.attacks import RunContext, build, default_settings, item_kind, learns, recipe, settings
-from brittle.attacks.language import is_for_english
+from brittle.english.words import is_plainly_not_english
+from brittle.text import Text
+
+MAX_SHARE = 0.4
+"""The share of texts above which a run is warned about; slang and names look foreign too."""
+
+
+def language_warning(name: str, attack: Attack, texts: Sequence[Text]) -> str | None:
+    """Return a warning if many texts are plainly not English, and the attack needs English."""
+    if not is_for_english(attack):
+        return None
+    others = sum(is_plainly_not_english(map(str, text.words)) for text in texts)
+    if others <= MAX_SHARE * len(texts):
+        return None
+    return (
+        f"{others} of {len(texts)} texts are plainly not English, and {name} is made for English: "
+        "it has few candidates for them, or wrong ones, and its figures say little. Use key or "
+        "key-any, a gradient attack on characters (hotflip), or candidates of your own "
+        "(--candidates FILE)."
+    )
+
+
+def is_for_english(attack: Attack) -> bool:
+    """Tell whether an attack uses English parts of speech: no list of the user's own does."""
+    proposal = declared(attack, "proposal")
+    return Tag in attack.asks and bool(getattr(proposal, "needs_tags", True))
+
 
 ASKED = {
     Flips: "gradients",

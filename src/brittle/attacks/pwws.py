@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from brittle.asks import Case, Note, Probe, Search, Tag, Try, together
-from brittle.attacks.edit_limits import max_words
-from brittle.attacks.recipes import RunContext
+from brittle.attacks.recipes import RunContext, check_share, max_words
 from brittle.attacks.registry import registered
-from brittle.attacks.requests import Substitutes, growing_parts, most_salient, substitutes
-from brittle.attacks.setting_checks import check_share
-from brittle.proposals import Proposal
-from brittle.proposals.choice import (
+from brittle.attacks.substitutes import Substitutes, growing_parts, most_salient, substitutes
+from brittle.candidates import Proposal
+from brittle.candidates.choice import (
     CandidateSettings,
     SynonymSettings,
     choose_entities,
@@ -25,7 +23,7 @@ from brittle.proposals.choice import (
 from brittle.text import Text
 
 if TYPE_CHECKING:
-    from brittle.proposals.entities import Entities
+    from brittle.candidates.entities import Entities
 
 FIRST_CANDIDATES = 2
 """Under a budget, how many candidates of a word are tried before the next word has its turn."""
@@ -54,7 +52,7 @@ class PWWS:
     entity (the authors' code tries it alone). Candidates are inflected like the word they replace
     (`inflect`), where the authors keep only those that already have its tag. Proper nouns and forms
     of "be" stay as they are and are no candidates; synonyms of several words are no candidates
-    either. This is so with the candidates `paper`; careful ones are fewer (`proposals/careful.py`).
+    either. This is so with the candidates `paper`; careful ones are fewer (`candidates.careful`).
     A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
 

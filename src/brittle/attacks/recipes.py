@@ -1,23 +1,31 @@
-"""Recipes: functions that build attacks. What a run hands to one, and the settings that it has.
+"""Recipes: functions that build attacks, the settings they have, and how these are checked.
+
+Recipes: functions that build attacks. What a run hands to one, and the settings that it has.
 
 A recipe takes keyword arguments. One annotated as `RunContext` is filled in by the run. One
 annotated as a dataclass is a group of settings that several recipes share: its fields are settings,
 as if they stood in the recipe itself. All others are settings: the command line makes its flags
 from them.
+
+Checks of the values of settings; the recipes call them, so that no run stops midway.
+
+How much of a text an attack may change: a share of its words or characters, as a count.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from brittle.asks import Attack, declared
+from brittle.asks import Attack, Case, declared
 from brittle.errors import UsageError
+from brittle.text import Text
 
 if TYPE_CHECKING:
     from brittle.data.columns import Columns
@@ -213,3 +221,62 @@ def _setting(recipe: Recipe, parameter: inspect.Parameter) -> Setting:
 
 def _name(recipe: Recipe) -> str:
     return str(getattr(recipe, "__qualname__", type(recipe).__qualname__))
+
+
+def check_count(**settings: int) -> None:
+    """Refuse a value that is not a whole number, 1 or more."""
+    expected = "a whole number, 1 or more. Without the flag its default holds"
+    _check(settings, expected, lambda value: isinstance(value, int) and value >= 1)
+
+
+def check_positive(**settings: float) -> None:
+    """Refuse a value that is not a positive, finite number."""
+    expected = "a number above 0. Without the flag its default holds"
+    _check(settings, expected, lambda value: _is_number(value) and 0 < value < math.inf)
+
+
+def check_share(**settings: float) -> None:
+    """Refuse a value that is not a share: above 0, at most 1."""
+    expected = "a number above 0, at most 1. For a fifth of the words write {flag} 0.2"
+    _check(settings, expected, lambda value: _is_number(value) and 0 < value <= 1)
+
+
+def check_distance(**settings: float) -> None:
+    """Refuse a value that is no change of a pixel: above 0, at most 1."""
+    expected = "a number above 0, at most 1, for pixels are from 0 to 1. For 8 of 255 write 0.0314"
+    _check(settings, expected, lambda value: _is_number(value) and 0 < value <= 1)
+
+
+def check_threshold(**settings: float) -> None:
+    """Refuse a value that is not a number from 0, which turns the threshold off, to 1."""
+    expected = "a number from 0 to 1. To ask for none write {flag} 0"
+    _check(settings, expected, lambda value: _is_number(value) and 0 <= value <= 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _check(settings: Mapping[str, Any], expected: str, is_fine: Callable[[Any], bool]) -> None:
+    for name, value in settings.items():
+        if not is_fine(value):
+            flag = "--" + name.replace("_", "-")
+            raise UsageError(f"Got {flag} {value!r}; expected {expected.format(flag=flag)}.")
+
+
+_ROUNDING = 1e-9  # 0.29 · 100 is 29 words, though a little less in floating point
+
+
+def max_words(text: Text, share: float) -> int:
+    """Return the number of words in a share of the text: rounded down, but at least one."""
+    return max(1, int(share * len(text) + _ROUNDING))
+
+
+def max_characters(case: Case[Text], share: float) -> int:
+    """Return the number of characters in a share of the words that the target reads.
+
+    It is rounded down, but at least one; it is 0 if the target reads no word.
+    """
+    words = case.text.words
+    count = sum(len(word) for i in case.positions if isinstance(word := words[i], str))
+    return max(1, int(share * count + _ROUNDING)) if count else 0

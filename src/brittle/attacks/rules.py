@@ -8,13 +8,11 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Search, Tag, Try, Unfit
-from brittle.attacks.recipes import RunContext
+from brittle.attacks.recipes import RunContext, check_share
 from brittle.attacks.registry import registered
-from brittle.attacks.setting_checks import check_share
-from brittle.proposals import Proposal
-from brittle.proposals.rule_files import find_labels, load_rules
-from brittle.proposals.rules import Rules, apply_rules, matching_rules
-from brittle.proposals.synonyms import Synonyms
+from brittle.candidates import Proposal
+from brittle.candidates.rules import Rules, apply_rules, find_labels, load_rules, matching_rules
+from brittle.candidates.synonyms import Synonyms
 from brittle.text import Text
 
 TOO_SHORT = "too short for one word within the share"

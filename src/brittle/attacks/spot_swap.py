@@ -1,4 +1,9 @@
-"""One word at the weak spot: the greedy and the attention-based attacks of Hsieh et al. (2019)."""
+"""Attacks that change one word: at the weak spot of a text, or each in turn (LIST).
+
+One word at the weak spot: the greedy and the attention-based attacks of Hsieh et al. (2019).
+
+LIST: every synonym of every word, one word at a time, from the left.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +11,27 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any, ClassVar
 
-from brittle.asks import NO_CANDIDATES, Case, Search, Unfit
-from brittle.attacks.recipes import RunContext
+from brittle.asks import NO_CANDIDATES, Case, Search, Tag, Try, Unfit
+from brittle.attacks.recipes import RunContext, check_count
 from brittle.attacks.registry import registered
-from brittle.attacks.replacing import (
-    Best,
-    ByEmbeddingDistance,
-    InRandomOrder,
-    Replace,
-    replacements,
-    take_words,
-)
-from brittle.attacks.setting_checks import check_count
-from brittle.attacks.weak_spots import (
+from brittle.attacks.substitutes import (
     FIRST,
     SUMMARY,
     Asks,
+    Best,
     ByAttention,
+    ByEmbeddingDistance,
     ByErasure,
+    InRandomOrder,
+    Replace,
     Select,
     check_attention,
+    replacements,
+    substitutes,
+    take_words,
 )
+from brittle.candidates import Proposal
+from brittle.candidates.choice import CandidateSettings, ListSettings, choose_proposal
 from brittle.english.sentence_encoder import installed_encoders
 from brittle.text import Text
 
@@ -191,3 +196,33 @@ def _attention(lowest: bool, layer: str, attention_of: str) -> ByAttention:
 def _checked(words: int) -> int:
     check_count(words=words)
     return words
+
+
+@dataclass(frozen=True)
+class ListSwap:
+    """Replace the first word by each of its synonyms, then the second alone, and so on.
+
+    This is LIST of Hsieh et al. (2019): all other words stay as they are in the original, and the
+    first candidate that works ends the search.
+
+    Deviation: the paper's list is that of Alzantot et al. (2018), neighbours in counter-fitted
+    vectors of their own. Here the list is WordNet's synonyms of the same part of speech, or a table
+    of one's own, or the neighbours in word vectors, such as the shipped counter-fitted ones.
+    """
+
+    proposal: Proposal
+    asks: ClassVar = (Tag, Try)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        options = yield from substitutes(case, self.proposal)
+        swaps = [case.text.swaps(i, words) for i, words in enumerate(options)]
+        yield from Try([text for texts in swaps for text in texts], in_order=True)
+
+
+@registered("list")
+def list_swap(
+    *,
+    source: ListSettings = CandidateSettings(),
+) -> ListSwap:
+    """Try every synonym of every word, one word at a time, from the left (Hsieh et al., 2019)."""
+    return ListSwap(choose_proposal(source))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brittle.attacks import default_settings, is_own
-from brittle.proposals.choice import PAPER
+from brittle.candidates.choice import PAPER
 
 CANDIDATES = "candidates"
 

@@ -11,12 +11,8 @@ import traceback
 from collections.abc import Sequence
 
 from brittle.cli.commands import OWN_COMMANDS, commands, load_command
-from brittle.cli.console import tell
-from brittle.cli.flags import check_spelling
-from brittle.cli.parser import build_parser
-from brittle.cli.paths import fix_paths
-from brittle.cli.resume_line import resuming_words
-from brittle.cli.streams import own_stdout, prepare_streams
+from brittle.cli.console import fix_paths, own_stdout, prepare_streams, resuming_words, tell
+from brittle.cli.parser import build_parser, check_spelling
 from brittle.engine.workers import exit_refused, exits_refused
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
 from brittle.redaction import hide_in_default_logs

@@ -1,14 +1,18 @@
-"""What commands are made of: their form, and the flags that several of them share."""
+"""What commands are made of: their form, and the flags that several of them share.
+
+The flags that say where tasks run, and how many at a time: the fields of `Workers`.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from brittle.values import flags_of
+from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
     from brittle.data.dataset import Dataset
@@ -153,3 +157,28 @@ def parsed_options(args: argparse.Namespace, options: type[T]) -> T:
     """Build an options value from parsed flags; fields without a flag here are not set."""
     dests = {name: flag.name or name for name, flag in flags_of(options).items()}
     return options(**{n: getattr(args, dest) for n, dest in dests.items() if hasattr(args, dest)})
+
+
+def add_backend_flags(
+    parser: argparse.ArgumentParser,
+    *aliases: str,
+    workers: str | None = None,
+    default: int | None = None,
+) -> None:
+    """Add the flags of a command whose work can be divided.
+
+    `aliases` are those of --workers, `workers` is its help where it counts no tasks.
+    """
+    count: dict[str, Any] = {"default": default} | ({"help": workers} if workers else {})
+    add = parser.add_argument_group("where it runs").add_argument
+    add_option_flags(add, Workers, aliases={"count": aliases}, count=count)
+
+
+def backend_of(args: argparse.Namespace) -> Workers:
+    """Return where the flags say that tasks run; on this machine one for each core, if not said."""
+    from brittle.zoo.device import cores
+
+    workers = parsed_options(args, Workers)
+    if workers.count is None and workers.is_local:
+        return replace(workers, count=cores())
+    return workers

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from brittle.cli.flags import flags_of
+from brittle.cli.parser import flags_of
 
 HIDDEN = argparse.SUPPRESS
 USER_CODE = "python:"
@@ -128,7 +128,7 @@ def _models(current: str) -> Iterator[Candidate]:
     """Name models of the zoo up to their @, then the data sets behind it."""
     from brittle import data
     from brittle.zoo.names import grid
-    from brittle.zoo.names.pools import POOLS
+    from brittle.zoo.names.grid import POOLS
 
     name, at, _ = current.partition("@")
     if at:
@@ -162,7 +162,7 @@ def _data(current: str, folder: Path) -> Iterator[Candidate]:
 
 
 def _goals(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.goals.catalogue import GOALS
+    from brittle.goals.parsing import GOALS
 
     yield from (Candidate(name, entry.about) for name, entry in GOALS.items())
 
@@ -189,7 +189,7 @@ def _is_unicode(name: str) -> bool:
 
 
 def _pools(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.zoo.names.pools import POOLS
+    from brittle.zoo.names.grid import POOLS
 
     yield from (Candidate(f"pool:{name}", about) for name, (about, _) in POOLS.items())
 

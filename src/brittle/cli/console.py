@@ -1,10 +1,21 @@
-"""What a person sees: progress and warnings on stderr, tables and JSON on stdout."""
+"""What a person sees: results on stdout, progress and warnings on stderr, and paths as typed.
+
+Where results are printed. What a target prints itself goes to stderr, and spoils no JSON.
+
+Paths of a command: fixed when it is called, since a target may change the working folder.
+
+The command that goes on with a run that stopped.
+
+What a person sees: progress and warnings on stderr, tables and JSON on stdout.
+"""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
+import os
 import re
 import signal
 import sys
@@ -12,14 +23,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from brittle.cli.paths import shown
-from brittle.cli.streams import results
+from brittle.errors import LimitReached, RunStopped
 from brittle.formatting import plural
-from brittle.redaction import redact
+from brittle.redaction import redact, visible
 from brittle.statuses import ATTACKED
-from brittle.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -27,6 +36,125 @@ if TYPE_CHECKING:
     from brittle.reports.table import Table
     from brittle.runs.runner import RunProgress
     from brittle.training import TrainingProgress
+
+_results: TextIO | None = None
+
+
+def results() -> TextIO:
+    """Return the stream for results: the stdout that the command was called with."""
+    return sys.stdout if _results is None else _results
+
+
+def prepare_streams() -> None:
+    """Open streams that are closed, and have stdout show a question mark for what it cannot."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # else a run's file would get this number
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+@contextlib.contextmanager
+def own_stdout() -> Iterator[None]:
+    """Keep stdout for results; all else that is printed, by child processes too, goes to stderr."""
+    global _results
+    before, stdout = _results, sys.stdout
+    with _aside(stdout) as stream:
+        _results, sys.stdout = stream, sys.stderr
+        try:
+            yield
+            stream.flush()
+        finally:
+            _results, sys.stdout = before, stdout
+
+
+@contextlib.contextmanager
+def _aside(stdout: TextIO) -> Iterator[TextIO]:
+    """Yield a stream to where stdout leads, and have its descriptor lead to stderr meanwhile."""
+    if not _has_descriptor(stdout, 1) or not _has_descriptor(sys.stderr, 2):
+        yield stdout
+        return
+    stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    stream = open(kept, "w", encoding=stdout.encoding, errors="replace")  # noqa: SIM115
+    stream.reconfigure(line_buffering=os.isatty(kept))
+    try:
+        yield stream
+    except BrokenPipeError:
+        # The reader (head, less) is gone: nothing more can be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), kept)
+    finally:
+        stdout.flush()
+        os.dup2(kept, 1)
+        stream.close()
+
+
+def _has_descriptor(stream: TextIO, number: int) -> bool:
+    try:
+        return stream.fileno() == number
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+WRITTEN = ("runs", "out", "report", "folder")
+"""The arguments that name files and folders that a command writes to."""
+STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_given: dict[Path, str] = {}
+
+
+def fix_paths(args: argparse.Namespace) -> None:
+    """Make the paths that a command writes to absolute, before any code of a target runs."""
+    _given.clear()
+    for name in WRITTEN:
+        value = getattr(args, name, None)
+        if value is not None:
+            path = Path(value).absolute()
+            if str(value) in STDOUT:  # descriptor 1 is stderr while a command runs: streams.py
+                path = Path(f"/dev/fd/{results().fileno()}")
+            _given[path] = str(value)
+            setattr(args, name, type(value)(path))
+
+
+def shown(path: str | Path) -> str:
+    """Return a path as it is shown: as it was given, if it was, or lies in or beside what was."""
+    path = Path(path)
+    for given in (path, *path.parents):
+        if given in _given:
+            return str(Path(_given[given]) / path.relative_to(given))
+    for given, words in _given.items():
+        if given.parent == path.parent:
+            return str(Path(words).parent / path.name)
+    return str(path)
+
+
+LIMIT_FLAG = "--max-sent"
+BEGINNING_FLAGS = ("--new", "--force")  # they begin anew
+
+
+def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -> list[str]:
+    """Return the words of the command that goes on: nothing begins anew, and the limit is doubled.
+
+    >>> resuming_words(["attack", "--new", "--max-sent", "60"], LimitReached(), 60)
+    ['attack', '--max-sent', '120']
+    """
+    kept = [word for word in words if word not in BEGINNING_FLAGS]
+    if not isinstance(error, LimitReached) or limit is None:
+        return kept
+    for n, word in enumerate(kept):
+        if word.startswith(f"{LIMIT_FLAG}="):
+            del kept[n]
+            break
+        if word == LIMIT_FLAG:
+            del kept[n : n + 2]
+            break
+    return [*kept, LIMIT_FLAG, str(2 * limit)]
+
 
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_LIVE_LINES = 0.2

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brittle.data import catalogue, files, folders, hub, pictures
+from brittle.data import catalogue, files, hub, pictures
+from brittle.data import files as folders
 from brittle.data.catalogue import Entry
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples, case_ids, kind_of
-from brittle.data.mnist import MNIST, PictureEntry
-from brittle.data.unused import unused_labels_of
+from brittle.data.pictures import MNIST, PictureEntry
+from brittle.data.rows import unused_labels_of
 from brittle.errors import UsageError, unknown
 
 __all__ = [
@@ -68,7 +69,7 @@ def load(
     elif source == MNIST.name or pictures.is_pictures(source):
         dataset = _load_pictures(source, split, text, label, locked)
     elif folders.split_files(source):
-        dataset = folders.load(source, split, text, label, locked)
+        dataset = folders.load_folder(source, split, text, label, locked)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
             raise _no_splits(source, split)

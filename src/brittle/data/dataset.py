@@ -1,21 +1,166 @@
-"""A data set: examples in a fixed order, under a name."""
+"""A data set: examples in a fixed order, under a name; large ones are kept in a file.
+
+Examples of large files: kept in a temporary file, and read from it when they are asked for.
+
+A data set: examples in a fixed order, under a name.
+
+Write examples as a table that can be loaded again: .csv or .jsonl.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import tempfile
+import threading
+import weakref
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from random import Random
+from typing import IO, Any, overload
 
 from brittle.data.columns import Columns
-from brittle.data.example import Example
-from brittle.data.picture_rows import DARK, dark_warning
-from brittle.data.stored import lines_of, select
+from brittle.data.example import DARK, Example, dark_warning, decode_line, encode_line
 from brittle.errors import UsageError
 from brittle.picture import encoded_shape
+from brittle.safety.files import replacing, write_csv
+
+# A row in memory takes about 500 bytes beside its texts: these are at most about 50 MB.
+MAX_ROWS_IN_MEMORY, MAX_CHARACTERS_IN_MEMORY = 20_000, 1 << 24
+ROWS_PER_READ = 512
+
+
+class StoredRows:
+    """A temporary file without a name, with a line for each example.
+
+    `starts` has the position of every line, and the end of the last.
+    """
+
+    def __init__(self) -> None:
+        self.starts = array("Q", [0])
+        self.file: IO[bytes] = tempfile.TemporaryFile(prefix="brittle-rows-")  # noqa: SIM115
+        self.lock = threading.Lock()
+        weakref.finalize(self, self.file.close)
+
+    def add(self, example: Example) -> None:
+        """Write an example after the others."""
+        line = encode_line(example)
+        self.file.write(line)
+        self.starts.append(self.starts[-1] + len(line))
+
+    def read(self, first: int, count: int = 1) -> bytes:
+        """Load the lines of so many examples that were written one after another."""
+        start, end = self.starts[first], self.starts[first + count]
+        with self.lock:
+            self.file.seek(start)
+            return self.file.read(end - start)
+
+
+class StoredExamples(Sequence[Example]):
+    """Stored rows in some order; an example is read each time it is asked for."""
+
+    def __init__(self, rows: StoredRows, order: Sequence[int] | None = None) -> None:
+        self.rows = rows
+        self.order = range(len(rows.starts) - 1) if order is None else order
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @overload
+    def __getitem__(self, key: int) -> Example: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Example]: ...
+
+    def __getitem__(self, key: int | slice) -> Example | Sequence[Example]:
+        if isinstance(key, slice):
+            return select(self, range(len(self))[key])
+        return decode_line(self.rows.read(self.order[key]))
+
+    def __iter__(self) -> Iterator[Example]:
+        for lines in self.lines():
+            yield from map(decode_line, lines.splitlines(keepends=True))
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of the examples, as `encode_line` makes them, one or many at a time."""
+        if isinstance(self.order, range) and self.order.step == 1:
+            for start in range(0, len(self.order), ROWS_PER_READ):
+                part = self.order[start : start + ROWS_PER_READ]
+                yield self.rows.read(part[0], len(part))
+        else:
+            yield from map(self.rows.read, self.order)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return NotImplemented if not isinstance(other, Sequence) else False
+        return all(own == theirs for own, theirs in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"StoredExamples({len(self)} rows)"
+
+    def __reduce__(self) -> tuple[type[tuple[Any, ...]], tuple[list[Example]]]:
+        """Travel by content: another process has no such file."""
+        return tuple, (list(self),)
+
+
+class ExampleCollector:
+    """Collects examples in memory while they are few, and in a temporary file from then on."""
+
+    def __init__(self) -> None:
+        self.examples: list[Example] = []
+        self.characters = 0
+        self.rows: StoredRows | None = None
+
+    def add(self, example: Example) -> None:
+        if self.rows is not None:
+            self._write([example])
+            return
+        self.examples.append(example)
+        self.characters += sum(len(text) for _, text in example.fields)
+        if len(self.examples) > MAX_ROWS_IN_MEMORY or self.characters > MAX_CHARACTERS_IN_MEMORY:
+            self._write(self.examples)
+            self.examples = []
+
+    def collected(self) -> Sequence[Example]:
+        """Return all examples, in their order."""
+        return tuple(self.examples) if self.rows is None else StoredExamples(self.rows)
+
+    def _write(self, examples: Sequence[Example]) -> None:
+        try:
+            if self.rows is None:
+                self.rows = StoredRows()
+            for example in examples:
+                self.rows.add(example)
+        except OSError as error:
+            raise UsageError(
+                "The data are too large to be kept in memory, and cannot be written to the "
+                f"temporary folder {tempfile.gettempdir()} ({error.strerror or error}). Make room "
+                "there, or name another folder: TMPDIR=FOLDER."
+            ) from error
+
+
+def lines_of(examples: Sequence[Example]) -> Iterator[bytes]:
+    """Yield the lines of examples, as `encode_line` makes them, one or many at a time."""
+    if isinstance(examples, StoredExamples):
+        return examples.lines()
+    return map(encode_line, examples)
+
+
+def select(examples: Sequence[Example], indices: Sequence[int]) -> Sequence[Example]:
+    """Return the examples at these indices; many of stored ones stay where they are."""
+    if not isinstance(examples, StoredExamples) or len(indices) <= MAX_ROWS_IN_MEMORY:
+        return tuple(examples[i] for i in indices)
+    order = examples.order
+    if isinstance(order, range) and isinstance(indices, range):
+        start, step = order[indices[0]], order.step * indices.step
+        return StoredExamples(examples.rows, range(start, start + step * len(indices), step))
+    return StoredExamples(examples.rows, array("Q", (order[i] for i in indices)))
 
 
 @dataclass(frozen=True)
@@ -105,3 +250,47 @@ class Dataset:
 def labels_of(examples: Iterable[Example]) -> tuple[str, ...]:
     """List the classes that occur, in alphabetical order."""
     return tuple(sorted({example.label for example in examples if example.label is not None}))
+
+
+ENDINGS = (".csv", ".jsonl")
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file whose ending is unknown, or whose folder is missing."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"Got the file {path}. Expected a name that ends in .csv or .jsonl.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {path.parent} for the file {path.name}. Create it.")
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """Write rows as the ending of the file says: either all of them, or no file.
+
+    Cells are written exactly: an apostrophe before a formula would be learnt.
+    """
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+        if path.suffix.lower() == ".csv":
+            write_csv(file, columns, rows, exact=True, line_end="\n")
+            return
+        for row in rows:
+            cells = {name: row[name] for name in columns}
+            file.write(json.dumps(cells, ensure_ascii=False) + "\n")
+
+
+class ExampleColumns:
+    """The columns of a data set's examples: those that it was read from, if it was a table."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        columns = dataset.table_columns
+        names = [name for name, _ in dataset.examples[0].fields]
+        self.text = list(columns.text) if columns is not None else names
+        label = columns.label if columns is not None else "label"
+        self.label = label if dataset.labels else None
+        self.names = [*self.text, *([self.label] if self.label else [])]
+
+    def row(self, example: Example) -> dict[str, object]:
+        """Return the cells of an example, by column."""
+        cells: dict[str, object] = dict(zip(self.text, (value for _, value in example.fields)))
+        if self.label:
+            cells[self.label] = example.label
+        return cells

@@ -1,21 +1,27 @@
-"""Data sets in the user's files."""
+"""Data sets in the user's files and folders.
+
+Data sets in the user's files.
+
+A folder that holds a data set: a file for each of its splits.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from brittle.data.catalogue import SPLITS
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset
 from brittle.data.parquet import read_parquet
-from brittle.data.rows import read_rows
-from brittle.data.tables import Table, read_csv, read_jsonl, read_tsv
-from brittle.data.unused import unused_labels
+from brittle.data.rows import read_rows, unused_labels
+from brittle.data.tables import FileTable, read_csv, read_jsonl, read_tsv
 from brittle.errors import UsageError
-from brittle.unpacking import check_is_file
+from brittle.safety.files import check_is_file
 
-TABLE_READERS: dict[str, Callable[[Path], Table]] = {
+TABLE_READERS: dict[str, Callable[[Path], FileTable]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
     ".jsonl": read_jsonl,
@@ -65,7 +71,7 @@ def load(
 def _load_table(
     source: str,
     path: Path,
-    table: Table,
+    table: FileTable,
     text: Sequence[str] | None,
     label: str | None,
     locked: Sequence[str],
@@ -107,3 +113,39 @@ def _is_missing(path: Path, also_known: Iterable[str]) -> UsageError:
     if near:
         hint = f" Did you mean {names.get(near[0], near[0])!r}?"
     return UsageError(f"There is no file {path}.{hint}")
+
+
+def split_files(folder: str | Path) -> dict[str, Path]:
+    """Return the files of a folder that are named train, dev or test, by split; {} if none is."""
+    path = Path(folder).expanduser()
+    found: dict[str, Path] = {}
+    for file in sorted(path.iterdir()) if path.is_dir() else ():
+        suffix = ending(file.name)
+        split = file.name[: -len(suffix)] if suffix else ""
+        if split in found:
+            raise UsageError(
+                f"The folder {folder} has two files of the {split} split: {found[split].name} and "
+                f"{file.name}. Leave one."
+            )
+        if split in SPLITS:
+            found[split] = file
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def load_folder(
+    folder: str,
+    split: str | None,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    locked: Sequence[str] = (),
+) -> Dataset:
+    """Load one split of a folder, by default test; the data set has the name of the folder."""
+    there = split_files(folder)
+    wanted = split or "test"
+    if wanted not in there:
+        raise UsageError(
+            f"The folder {folder} has no {wanted} split. Expected a file named {wanted} "
+            f"({ENDINGS_TEXT}); there is {', '.join(file.name for file in there.values())}."
+        )
+    dataset = load(str(there[wanted]), text, label, locked)
+    return replace(dataset, name=folder, split=wanted)

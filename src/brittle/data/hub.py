@@ -10,8 +10,7 @@ from typing import Any
 from brittle.data.columns import Columns, choose
 from brittle.data.dataset import Dataset
 from brittle.data.example import class_names, named_rows
-from brittle.data.rows import read_rows
-from brittle.data.unused import MAX_ROWS_LOOKED_AT, unused_labels
+from brittle.data.rows import MAX_ROWS_LOOKED_AT, read_rows, unused_labels
 from brittle.errors import UsageError, require, unknown
 
 PLAIN_FEATURES = ("Value", "ClassLabel")

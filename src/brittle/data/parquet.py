@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.data.tables import Table
+from brittle.data.tables import FileTable
 from brittle.errors import UsageError, require
-from brittle.unpacking import too_large, unpacked_limit
+from brittle.safety.files import too_large, unpacked_limit
 
 ROWS_PER_BATCH = 1024
 INDEX_BYTES = 4  # of a value in a dictionary
 WIDTHS_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 
-def read_parquet(path: Path) -> Table:
+def read_parquet(path: Path) -> FileTable:
     """Load a parquet file; one whose rows become far larger than the file is refused."""
     limit = unpacked_limit(path.stat().st_size)
     with _opened(path) as file:
@@ -36,7 +36,7 @@ def read_parquet(path: Path) -> Table:
             size += sum(int(element_bytes(column).sum()) for column in batch.columns)
             if size > limit:
                 raise _too_large(path, limit)
-    return Table(names, partial(_rows, path, names, limit))
+    return FileTable(names, partial(_rows, path, names, limit))
 
 
 def _rows(

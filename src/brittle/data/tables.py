@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError
-from brittle.unpacking import too_large, unpacked_limit
+from brittle.safety.files import too_large, unpacked_limit
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 GZIP_MAGIC = b"\x1f\x8b"
@@ -25,7 +25,7 @@ GZIP_BYTES = 1 << 20  # unpacked at a time
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Column names, and rows as (file and line, cells by column); a row may lack a column.
 
     The whole file was read once, so that it has no damaged row; `rows` reads it again, row by row.
@@ -39,7 +39,7 @@ class Table:
         return (row.get(name) for _, row in self.rows())
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path) -> FileTable:
     """Load a file of separated values whose first line names the columns.
 
     They are separated by commas or, as spreadsheets write them in many countries, by semicolons or
@@ -56,7 +56,7 @@ def read_csv(path: Path) -> Table:
     raise errors[0]
 
 
-def read_tsv(path: Path) -> Table:
+def read_tsv(path: Path) -> FileTable:
     """Load a file of tab-separated values whose first line names the columns.
 
     Some programs quote cells in such files, and some write quotation marks as they are. They are
@@ -78,7 +78,7 @@ def _closes_its_quotes(cells: Iterable[str]) -> bool:
     return not any("\n" in cell and "\t" in cell for cell in cells)
 
 
-def read_jsonl(path: Path) -> Table:
+def read_jsonl(path: Path) -> FileTable:
     """Load a file of JSON objects, one per line; their keys are the columns."""
     columns: dict[str, None] = {}
     try:
@@ -88,7 +88,7 @@ def read_jsonl(path: Path) -> Table:
     except UsageError:
         _check_text(path)
         raise
-    return Table(tuple(columns), partial(_objects, path))
+    return FileTable(tuple(columns), partial(_objects, path))
 
 
 def _objects(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -117,7 +117,7 @@ def _read_separated(
     separator: str,
     quoted: bool,
     is_fine: Callable[[Iterable[str]], bool] | None = None,
-) -> Table:
+) -> FileTable:
     """Read all records once; those that cannot be read, or are not `is_fine`, are an error."""
     records = _records(path, separator, quoted)
     _, header = next(records, (0, []))
@@ -126,7 +126,7 @@ def _read_separated(
     for line, cells in records:
         if is_fine is not None and not is_fine(dict(zip(header, cells)).values()):
             raise UsageError(f"{path}, line {line}: a quotation mark is closed in another line.")
-    return Table(tuple(header), partial(_named_records, path, separator, quoted))
+    return FileTable(tuple(header), partial(_named_records, path, separator, quoted))
 
 
 def _named_records(

@@ -16,9 +16,18 @@ from itertools import islice
 from typing import Any, Protocol
 
 from brittle.asks import ANSWER
-from brittle.engine.cache import Cache, cache_keys
-from brittle.engine.desks import BatchCost, Desk, Digest, Failures, compute_batch, full_keys
-from brittle.engine.pace import BatchSize, cut_batches
+from brittle.engine.desks import (
+    BatchCost,
+    BatchSize,
+    Cache,
+    Desk,
+    Digest,
+    Failures,
+    cache_keys,
+    compute_batch,
+    cut_batches,
+    full_keys,
+)
 from brittle.engine.workers import JobThreads
 from brittle.errors import Interrupted, LimitReached
 

@@ -25,16 +25,21 @@ from brittle.asks import (
     leaves,
     uses_budget,
 )
-from brittle.constraints import Constraint
 from brittle.engine.broker import Broker
-from brittle.engine.constraining import hold_to
-from brittle.engine.garbage import former_objects_frozen
-from brittle.engine.judging import judge_alone, judge_round, start_case
-from brittle.engine.outcomes import Improvement, Outcome
-from brittle.engine.rounds import RoundAnswers, RoundAsks, join_answers
-from brittle.engine.running import RunningCase
+from brittle.engine.rounds import (
+    RoundAnswers,
+    RoundAsks,
+    hold_to,
+    join_answers,
+    judge_alone,
+    judge_round,
+    start_case,
+)
+from brittle.engine.running import Improvement, Outcome, RunningCase
+from brittle.engine.workers import former_objects_frozen
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
 from brittle.goals import Goal
+from brittle.goals.constraints import Constraint
 
 TEXTS_KEPT_PER_CASE = 500
 """Under a limit on the whole run: how many texts must still be allowed for each running case."""

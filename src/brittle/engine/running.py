@@ -1,29 +1,100 @@
-"""One case under attack: its search, what it asks next, its budget, and what it has found."""
+"""One case under attack: its search, its budget, what it has found, and how it ended.
+
+One case under attack: its search, what it asks next, its budget, and what it has found.
+
+The budget of a case: how many of its questions are asked, and when it is out of budget.
+
+How a case ended, and what was found on the way; nothing here knows what an item is.
+"""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from brittle.asks import (
-    Answer,
-    Ask,
-    Case,
-    KeepItems,
-    Note,
-    Sample,
-    Search,
-    Try,
-    Unfit,
-    leaves,
-)
-from brittle.engine.budget import Question, cut_to_budget
-from brittle.engine.outcomes import Improvement, ItemKept, Outcome
+from brittle.asks import Answer, Ask, Case, KeepItems, Note, Sample, Search, Try, Unfit, leaves
 from brittle.statuses import LevelStatus, Status
+
+Question = tuple[Ask[Any], Sequence[Any]]
+"""A plain question and the items to ask it about."""
+
+
+def cut_to_budget(questions: list[Question], left: int | None) -> tuple[list[Question], bool]:
+    """Cut the questions of a round to the queries that are left; None is no limit.
+
+    A Try is cut in order, and ends the search. A partial Probe is cut in order too, and the search
+    goes on if there was anything left before this round. Any other Probe is asked whole or not at
+    all. Return the questions to ask, and whether the case is out of budget after this round.
+    """
+    plan: list[Question] = []
+    is_spent = left is not None and left <= 0
+    for ask, items in questions:
+        if ask.is_query and left is not None:
+            if len(items) > left:
+                if is_spent or not getattr(ask, "partial", False):
+                    # The search ends after this round, so the answers to Probes are of no use.
+                    plan = [question for question in plan if isinstance(question[0], Try)]
+                    return plan + ([(ask, items[:left])] if isinstance(ask, Try) else []), True
+                items = items[:left]
+            left -= len(items)
+        plan.append((ask, items))
+    return plan, False
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The best candidate of a case so far, at its query number.
+
+    Of a search that goes on after a win, `cost` is a winner's; the cheapest winner is best. `level`
+    is how rough the edits are, if the search says so.
+    """
+
+    query: int
+    loss: float
+    item: Any
+    payload: Any
+    cost: float | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True)
+class ItemKept:
+    """An item that the search kept for the report, with the target's answer if it was asked."""
+
+    name: str
+    item: Any
+    payload: Any = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one case ended. `best` is the winner, or the candidate that came nearest.
+
+    Of a search that samples, `tried` counts the samples, and `won` those that reached the goal.
+    `proved_words` and `single_swaps` are what the search noted: with how many changed words nothing
+    reaches the goal, and how many texts have one word changed; `levels` how the case stands at each
+    level of edits that was tried, and `random_edits` how many were asked, and how many won.
+    """
+
+    case: Case[Any]
+    status: Status
+    reason: str
+    queries: int
+    steps: tuple[Improvement, ...] = ()
+    best: Improvement | None = None
+    tried: int | None = None
+    won: int | None = None
+    kept_items: tuple[ItemKept, ...] = ()
+    proved_words: int | None = None
+    single_swaps: int | None = None
+    levels: Mapping[str, LevelStatus] = field(default_factory=dict)
+    random_edits: tuple[int, int] | None = None
+
 
 FIRST_PART = 4
 """The number of candidates of a path that are asked about first."""

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from brittle.english.counterfitted import counterfitted
+from brittle.english.vectors import counterfitted
 from brittle.text import LONG, SwappedText, Text, Word
 
 SHIPPED = Path(__file__).with_name("bigrams.bin.xz")

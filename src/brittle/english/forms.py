@@ -1,15 +1,61 @@
-"""The forms of a word: its lemmas, its inflections, and its capitals.
+"""The forms of a word: lemmas, inflections, capitals, and which words are forms of one.
+
+The forms of a word: its lemmas, its inflections, and its capitals.
 
 Lemmas and inflections come from lemminflect: from its dictionary, else from its rules. Its tables
 take about half a second to load, at the first call.
+
+Lexemes: the forms of one word, such as "see", "saw" and "seen", are the same word.
+
+Import of lemminflect without spaCy, which it would import wherever it is installed.
+
+Its hook for spaCy adds two attributes to spaCy's tokens, which nothing here reads. spaCy imports
+torch, so the first synonym would cost seconds of import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+import importlib
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any
 
-from brittle.english.lemminflect import load_lemminflect
+HOOKED = "spacy"
+
+
+@cache
+def load_lemminflect() -> ModuleType:
+    """Import lemminflect; spaCy stays as it was: imported, or not imported."""
+    with _hidden(HOOKED):
+        return importlib.import_module("lemminflect")
+
+
+class _Hider:
+    """A finder that knows no module of one name, in one thread."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == self.name and threading.get_ident() == self.thread:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@contextmanager
+def _hidden(name: str) -> Iterator[None]:
+    """Make a module that is not imported yet look as if it were not installed."""
+    hider = _Hider(name)
+    sys.meta_path.insert(0, hider)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hider)
+
 
 # The Penn tags of the words that have substitutes, by part of speech as WordNet writes it.
 PART_OF_SPEECH: Mapping[str, str] = {
@@ -109,3 +155,34 @@ def match_case(form: str, like: str, keep_capitals: bool = False) -> str:
     if like[:1].isupper() and like[1:] == like[1:].lower():
         return form[:1].upper() + form[1:].lower()
     return form.upper() if like.isupper() else form.lower()
+
+
+def same_lexeme(a: str, b: str) -> bool:
+    """Tell whether two words can be forms of one word, whatever their case.
+
+    They can if they share a lemma under one part of speech, or if they are spelt the same.
+
+    >>> same_lexeme("saw", "sees"), same_lexeme("good", "Better"), same_lexeme("good", "nice")
+    (True, True, False)
+    """
+    return a.lower() == b.lower() or not lexemes(a.lower()).isdisjoint(lexemes(b.lower()))
+
+
+# Bounded, so that a long run over ever new words does not grow without end.
+@lru_cache(maxsize=1 << 16)
+def lexemes(word: str) -> frozenset[tuple[str, str]]:
+    """Return the lemmas that a word can have, each with its part of speech.
+
+    A word that the dictionary does not know has the lemmas that its ending suggests, as a noun or
+    a verb: the rules for endings are for English letters, and not reliable for adjectives.
+    """
+    lemminflect = load_lemminflect()
+    by_part: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(word)
+    if not by_part and word.isascii() and word.isalpha():
+        by_part = {part: lemminflect.getLemma(word, part) for part in ("NOUN", "VERB")}
+    # Auxiliaries are listed apart from verbs, though "has" is a form of "have" in both lists.
+    return frozenset(
+        ("VERB" if part == "AUX" else part, lemma)
+        for part, lemmas in by_part.items()
+        for lemma in lemmas
+    )

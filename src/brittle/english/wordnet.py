@@ -1,8 +1,22 @@
-"""WordNet's synonym groups: single words by part of speech, in the order of their senses.
+"""WordNet's synonym groups and senses, and substitutes that were read one by one.
+
+WordNet's synonym groups: single words by part of speech, in the order of their senses.
 
 The shipped table has a block of lines for each part of speech (`#n`, `#v`, `#a`, `#r`), and a line
 for each group: `film movie picture5` means that the three words share a meaning, which is the first
 sense of `film` and `movie` and the sixth of `picture` (the first sense has no number).
+
+How often each sense of a word is meant, and the words that are near it in WordNet.
+
+The shipped table has a block of lines for each part of speech (`#n`, `#v`, `#a`, `#r`), and a line
+for each word with several senses or with near words: `dull 5,5,2 &dreary:0:0 !lively:0:1` means
+that three senses of `dull` were counted 5, 5 and 2 times in WordNet's tagged texts, that `dreary`
+is similar to its first sense, in its own first sense, and that `lively` is its opposite. A word
+that is missing has one sense. The marks are those of `NEAR`, and `!` for opposites.
+
+Substitutes that were read one by one: words that can stand for a word, and those that cannot.
+
+The table (substitutes.txt) is a text for people: its first lines say how it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +24,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -17,7 +32,7 @@ from pathlib import Path
 from brittle.errors import UsageError
 
 FILES: Mapping[str, str] = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-SHIPPED = Path(__file__).with_name("wordnet.txt.xz")
+WORDNET_FILE = Path(__file__).with_name("wordnet.txt.xz")
 
 _SINGLE = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
@@ -35,7 +50,7 @@ class WordNet:
     @staticmethod
     def shipped() -> WordNet:
         """Load the table of WordNet 3.0 that comes with the package."""
-        return WordNet.from_table(lzma.decompress(SHIPPED.read_bytes()).decode())
+        return WordNet.from_table(lzma.decompress(WORDNET_FILE.read_bytes()).decode())
 
     @staticmethod
     def from_table(table: str) -> WordNet:
@@ -183,3 +198,126 @@ def _lines(path: Path) -> Iterator[str]:
                     f"{line.strip()[:60]!r}. Expected the files of WordNet 3.0 or later."
                 )
             yield line
+
+
+SENSES_FILE = Path(__file__).with_name("senses.txt.xz")
+SIMILAR, SIBLING, WIDER, NARROWER = NEAR = ("&", "+", "@", "~")
+"""Marks of near words: similar; similar to the same word; a kind of it; it is a kind of this."""
+OPPOSITE = "!"
+PRIOR = 3.0
+"""How many uses the order of the senses counts for, beside those that were counted."""
+
+_NEAR = re.compile(r"([&+@~!])([^:\s]+):(\d+):(\d+)")
+
+
+@dataclass(frozen=True)
+class NearWord:
+    """A word that is near another one: by which mark, and in which sense of each, from 0."""
+
+    word: str
+    mark: str
+    sense: int
+    other_sense: int
+
+
+class Senses:
+    """Counts of senses and near words, by lemma and part of speech."""
+
+    def __init__(self, lines: Mapping[tuple[str, str], str]) -> None:
+        self._lines = lines
+        self._shares: dict[tuple[str, str], tuple[float, ...]] = {}
+
+    @staticmethod
+    def from_table(table: str) -> Senses:
+        """Parse a table as it is described above; a line is read when its word is asked for."""
+        lines = {}
+        for block in table.split("#")[1:]:
+            pos, *rows = block.rstrip("\n").split("\n")
+            for row in rows:
+                word, _, rest = row.partition(" ")
+                lines[word, pos] = rest
+        return Senses(lines)
+
+    def counts(self, lemma: str, pos: str) -> tuple[int, ...]:
+        """Return how often each sense of a word was counted; one sense, never, if it is unknown."""
+        numbers = self._lines.get((lemma, pos), "0").partition(" ")[0]
+        return tuple(int(number) for number in numbers.split(","))
+
+    def shares(self, lemma: str, pos: str) -> tuple[float, ...]:
+        """Estimate how often each sense is meant, as shares of 1.
+
+        WordNet's order speaks for a sense, too: it is worth `PRIOR` uses, which the senses share by
+        the inverse of their numbers.
+        """
+        if (lemma, pos) in self._shares:
+            return self._shares[lemma, pos]
+        counts = self.counts(lemma, pos)
+        weights = [1 / (n + 1) for n in range(len(counts))]
+        scale = PRIOR / sum(weights)
+        total = sum(counts) + PRIOR
+        shares = tuple((c + scale * w) / total for c, w in zip(counts, weights))
+        # Unknown words are without end, and cost nothing.
+        if (lemma, pos) in self._lines:
+            self._shares[lemma, pos] = shares
+        return shares
+
+    def near(self, lemma: str, pos: str) -> list[NearWord]:
+        """List the near words of a word, in the order of its senses."""
+        return [word for word in self._related(lemma, pos) if word.mark != OPPOSITE]
+
+    def opposites(self, lemma: str, pos: str) -> frozenset[str]:
+        """Return the words that are opposite to a sense of a word."""
+        return frozenset(w.word for w in self._related(lemma, pos) if w.mark == OPPOSITE)
+
+    def _related(self, lemma: str, pos: str) -> list[NearWord]:
+        found = _NEAR.findall(self._lines.get((lemma, pos), ""))
+        return [NearWord(word, mark, int(own), int(other)) for mark, word, own, other in found]
+
+
+@cache
+def senses() -> Senses:
+    """Load the shipped table, once per process."""
+    return Senses.from_table(lzma.decompress(SENSES_FILE.read_bytes()).decode())
+
+
+SUBSTITUTES_FILE = Path(__file__).with_name("substitutes.txt")
+NEVER, SOMETIMES, MOSTLY = GRADES = (0, 1, 2)
+"""How a substitute was read: not found fit; fit by meaning or neighbours; fit nearly everywhere."""
+
+
+class Substitutes:
+    """Grades of the substitutes that were read, by lemma and part of speech."""
+
+    def __init__(self, grades: Mapping[tuple[str, str], Mapping[str, int]]) -> None:
+        self._grades = grades
+
+    @staticmethod
+    def from_table(table: str) -> Substitutes:
+        """Parse a table as substitutes.txt describes it."""
+        grades: dict[tuple[str, str], dict[str, int]] = {}
+        pos = ""
+        for line in table.splitlines():
+            if line.startswith("#"):
+                pos = line[1:]
+            elif line and not line.startswith("%"):
+                word, _, others = line.partition(":")
+                grades[word, pos] = {
+                    other.rstrip("?"): SOMETIMES if other.endswith("?") else MOSTLY
+                    for other in others.split()
+                }
+        return Substitutes(grades)
+
+    def of(self, lemma: str, pos: str) -> Mapping[str, int]:
+        """Return the substitutes of a word that were found fit, with their grades."""
+        return self._grades.get((lemma, pos), {})
+
+    def grade(self, lemma: str, other: str, pos: str) -> int | None:
+        """Return how a substitute was read, None if the word was not."""
+        grades = self._grades.get((lemma, pos))
+        return None if grades is None else grades.get(other, NEVER)
+
+
+@cache
+def substitutes() -> Substitutes:
+    """Load the shipped table, once per process."""
+    return Substitutes.from_table(SUBSTITUTES_FILE.read_text("utf-8"))

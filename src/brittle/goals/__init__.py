@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brittle.named import lazily
+from brittle.values import lazily
 
 if TYPE_CHECKING:
     from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
         is_reached,
         needs_other_class,
     )
-    from brittle.goals.combined import AllOf, AnyOf, Not
-    from brittle.goals.drawn import DrawnKeyword
-    from brittle.goals.dropped import Dropped
-    from brittle.goals.functions import FunctionGoal
-    from brittle.goals.measured import Measured
+    from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not
+    from brittle.goals.functions import FunctionGoal, Measured
     from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
-    from brittle.goals.texts import Changed, Copied, Keyword, LengthRatio, Lost
+    from brittle.goals.texts import Changed, Copied, Dropped, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
@@ -64,13 +61,10 @@ __getattr__ = lazily(
             *("OF_THE_CLASS_AIMED_AT", "Confident", "Targeted", "Untargeted"),
             *("is_class_goal", "is_reached", "needs_other_class"),
         ),
-        "combined": ("AllOf", "AnyOf", "Not"),
-        "drawn": ("DrawnKeyword",),
-        "dropped": ("Dropped",),
-        "functions": ("FunctionGoal",),
-        "measured": ("Measured",),
+        "combined": ("AllOf", "AnyOf", "DrawnKeyword", "Not"),
+        "functions": ("FunctionGoal", "Measured"),
         "protocol": ("Candidates", "Goal", "Losses", "Wins", "judge_one", "spec_of"),
-        "texts": ("Changed", "Copied", "Keyword", "LengthRatio", "Lost"),
+        "texts": ("Changed", "Copied", "Dropped", "Keyword", "LengthRatio", "Lost"),
     },
 )
 """A goal is imported when it is used: reading a run needs few of them."""

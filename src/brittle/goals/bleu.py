@@ -1,4 +1,9 @@
-"""BLEU by sacrebleu: of one sentence, as a goal, and of a corpus, with its signature."""
+"""BLEU and chrF by sacrebleu: how alike two translations are.
+
+BLEU by sacrebleu: of one sentence, as a goal, and of a corpus, with its signature.
+
+chrF by sacrebleu: how alike two translations are, by their characters.
+"""
 
 from __future__ import annotations
 
@@ -113,3 +118,22 @@ class BleuBelow:
             return 0.0, False
         bleu = sentence_bleu(translation, reference)
         return 1.0 - bleu / 100, bleu < self.bound
+
+
+def sentence_chrf(hypothesis: str, reference: str) -> float:
+    """Return the chrF of one sentence, 0 to 100 (character n-grams up to 6, beta 2).
+
+    Two empty sentences are equal: 100.
+
+    >>> sentence_chrf("die Katze", "die Katze"), sentence_chrf("", "die Katze")
+    (100.0, 0.0)
+    """
+    if not reference.strip() or not hypothesis.strip():
+        return 100.0 * (reference.strip() == hypothesis.strip())
+    return float(_chrf_against(reference).corpus_score([hypothesis], None).score)
+
+
+@lru_cache(maxsize=1 << 8)
+def _chrf_against(reference: str) -> Any:
+    metrics = require("sacrebleu.metrics", "translation", "Erasure on a translator (chrF)")
+    return metrics.CHRF(references=[[reference]])

@@ -1,4 +1,9 @@
-"""A goal from a user's function of source and answer, named as `python:module:name`."""
+"""Goals from functions: a user's function of source and answer, or one of an answer alone.
+
+A goal from a user's function of source and answer, named as `python:module:name`.
+
+A goal from a function of one answer.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,8 @@ from brittle.answers import SCORES, AnswerKind
 from brittle.asks import Case
 from brittle.errors import RunStopped, UsageError, message_of
 from brittle.goals.protocol import Candidates, Losses, Wins
-from brittle.named import import_named
 from brittle.text import Text
+from brittle.values import import_named
 
 
 @dataclass(frozen=True)
@@ -70,3 +75,19 @@ def import_goal(spec: str, answers: AnswerKind) -> Any:
             "(text, scores) for a classifier, or a goal with judge, unfit and answers."
         )
     return FunctionGoal(value, spec, answers)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A function of one answer reaches a threshold: for any goal that has no class here."""
+
+    measure: Callable[[Any], float]
+    at_least: float
+    answers: AnswerKind = SCORES
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        loss = np.array([self.measure(row) for row in candidates.answers], dtype=np.float64)
+        return loss, loss >= self.at_least
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        return "already there" if self.measure(answer) >= self.at_least else None

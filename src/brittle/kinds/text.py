@@ -9,7 +9,7 @@ from typing import Any
 from brittle.edits import Edit, characters_changed, diff, edit_rows, patch, words_changed
 from brittle.kinds.protocol import Changes
 from brittle.results import Result
-from brittle.schema import reader
+from brittle.safety.schema import reader
 from brittle.text import Text
 
 _READ_EDITS = reader(tuple[Edit, ...])

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brittle.levels import LEVELS
-from brittle.metrics.summary import (
-    ATTACKED,
-    Figure,
-    is_judged,
-    is_right_after,
-    is_untouched,
-    rate,
-)
+from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, is_untouched, rate
 from brittle.results import Result
 from brittle.statuses import STATUSES
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brittle.metrics.intervals import RESAMPLES, Interval, bootstrap_mean, mcnemar_exact
-from brittle.metrics.rank_correlation import rank_correlation
+from brittle.metrics.paired import rank_correlation
 
 MIN_TARGETS = 4
 """With fewer targets a correlation says nothing."""

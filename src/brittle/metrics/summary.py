@@ -1,4 +1,15 @@
-"""A run in a few figures, each with its interval and its denominator."""
+"""A run in a few figures, each with its interval and its denominator.
+
+The product of two rates from two samples: valid success is success times validity.
+
+Rates and means over rows of which several are of one text: intervals by bootstrap over texts.
+
+How many cases no swap breaks, from both sides: what is proved, and what is not broken.
+
+The mean success of a random draw, of attacks that sample.
+
+How many originals a generator keeps: of an attack that searches its latent space.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +18,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.asks import DECIDED
+import numpy as np
+
+from brittle.asks import DECIDED, NO_CANDIDATES, NOTHING_TO_EDIT, OTHER_CLASS, RECONSTRUCTION
 from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
@@ -197,3 +210,164 @@ def _reasons(results: Sequence[Result]) -> dict[Status, dict[str, int]]:
         if r.reason:
             by_status.setdefault(r.status, Counter())[r.reason] += 1
     return {status: dict(counter.most_common()) for status, counter in by_status.items()}
+
+
+def product_of_rates(a: Figure, b: Figure, over: str) -> Figure:
+    """Return a × b, with an interval from both samples; `of` is the denominator of the first.
+
+    The distance from each rate to the end of its own interval stands for its error; the two errors,
+    each times the other rate, are squared and added (MOVER: Zou and Donner, 2008). Near 0 and 1 the
+    intervals of rates are lopsided, and so is this one.
+
+    >>> from brittle.metrics import rate
+    >>> valid = product_of_rates(rate(62, 66, "attacked cases"), rate(9, 46, "read"), "attacked")
+    >>> round(valid.value, 3), round(valid.low, 3), round(valid.high, 3), valid.of
+    (0.184, 0.098, 0.312, 66)
+    >>> product_of_rates(rate(0, 0, "attacked cases"), rate(9, 46, "read"), "attacked").value
+    """
+    values = (a.value, a.low, a.high, b.value, b.low, b.high)
+    if any(value is None for value in values):
+        return Figure(None, None, None, None, a.of, over)
+    p, p_low, p_high, q, q_low, q_high = (float(value or 0.0) for value in values)
+    down = math.hypot(q * (p - p_low), p * (q - q_low))
+    up = math.hypot(q * (p_high - p), p * (q_high - q))
+    return Figure(p * q, max(0.0, p * q - down), min(1.0, p * q + up), None, a.of, over)
+
+
+CLUSTER_RESAMPLES = 1000
+
+
+def rate_by_text(outcomes: Sequence[tuple[str, bool]], over: str, level: float = 0.95) -> Figure:
+    """Return a rate over (text, outcome) pairs; Wilson's interval if every text is there once.
+
+    >>> figure = rate_by_text([("a", True), ("b", False)] * 10, "answers")
+    >>> figure.value, figure.of, figure.low, figure.high
+    (0.5, 20, 0.0, 1.0)
+    """
+    won = sum(outcome for _, outcome in outcomes)
+    if len({case for case, _ in outcomes}) == len(outcomes):
+        return rate(won, len(outcomes), over, level)
+    figure = mean_by_text(outcomes, over, level)
+    return Figure(figure.value, figure.low, figure.high, won, len(outcomes), over)
+
+
+def mean_by_text(
+    values: Sequence[tuple[str, float]], over: str, level: float = 0.95, seed: int = 0
+) -> Figure:
+    """Return the mean of the values of (text, value) pairs; whole texts are drawn."""
+    if not values:
+        return Figure(None, None, None, None, 0, over)
+    number = {case: n for n, case in enumerate(dict.fromkeys(case for case, _ in values))}
+    index = np.array([number[case] for case, _ in values])
+    total = np.bincount(index, [float(value) for _, value in values])
+    count = np.bincount(index)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(total), np.full(len(total), 1 / len(total)), size=CLUSTER_RESAMPLES)
+    means = (drawn @ total) / (drawn @ count)
+    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2))
+    value = float(total.sum() / count.sum())
+    return Figure(value, float(low), float(high), None, len(values), over)
+
+
+@dataclass(frozen=True)
+class Robust:
+    """How many attacked cases withstand every text with at most `words` words swapped.
+
+    `proved` is the lower bound, `unbroken` the upper bound; the `unknown` cases between them broke
+    with more words, or were not searched to the end. `single_swaps` is how large the space is: the
+    mean number of texts with one word swapped, over the cases that withstand one swap. `untested`
+    texts have no word to swap; they are not attacked, so both rates leave them out.
+    """
+
+    words: int
+    proved: Figure
+    unbroken: Figure
+    single_swaps: Figure
+    unknown: int = 0
+    untested: int = 0
+
+
+def robust_to_words(results: Sequence[Result]) -> list[Robust]:
+    """Compute both bounds for every number of words up to the largest that was proved anywhere.
+
+    Nothing if no search noted what it proved.
+
+    >>> from dataclasses import replace
+    >>> from brittle.metrics.samples import sample_results
+    >>> rows = sample_results()
+    >>> rows[3] = replace(rows[3], proved_words=1, single_swaps=4)
+    >>> [bounds] = robust_to_words(rows)
+    >>> bounds.words, bounds.proved.count, bounds.unbroken.count, bounds.unbroken.of
+    (1, 1, 3, 5)
+    >>> bounds.unknown, bounds.single_swaps.value, bounds.untested
+    (2, 4.0, 1)
+    """
+    most = max((row.proved_words or 0 for row in results), default=0)
+    attacked = [row for row in results if row.status in ATTACKED]
+    swaps = [row.single_swaps for row in attacked if row.proved_words and row.single_swaps]
+    size = mean(swaps, "cases that no single swap breaks")
+    untested = sum(map(_is_one_text, results))
+    bounds = []
+    for words in range(1, most + 1):
+        proved = sum((row.proved_words or 0) >= words for row in attacked)
+        unbroken = sum(_is_open(row, words) for row in attacked)
+        below, above = (
+            rate(count, len(attacked), "attacked cases") for count in (proved, unbroken)
+        )
+        bounds.append(Robust(words, below, above, size, unbroken - proved, untested))
+    return bounds
+
+
+def _is_one_text(row: Result) -> bool:
+    return row.status == "skipped" and row.reason in (NO_CANDIDATES, NOTHING_TO_EDIT)
+
+
+def _is_open(row: Result, words: int) -> bool:
+    """Tell whether nothing with so few words is known to reach the goal."""
+    is_broken = row.status == "broken" and row.words_changed <= words
+    return not is_broken and row.proved_words != 0
+
+
+def success_per_draw(results: Sequence[Result], level: float = 0.95) -> Figure | None:
+    """Return the mean over cases of the share of draws that won; None if no case has drawn.
+
+    The interval is by bootstrap over texts: draws in one text are not independent.
+
+    >>> from dataclasses import replace
+    >>> from brittle.metrics.samples import sample_results
+    >>> broken = sample_results()[0]
+    >>> rows = [replace(broken, original=f"{n}", tried=10, won=n) for n in range(5)]
+    >>> figure = success_per_draw(rows)
+    >>> figure.value, figure.of
+    (0.2, 5)
+    >>> success_per_draw(sample_results()) is None
+    True
+    """
+    shares = [
+        (row.original, (row.won or 0) / row.tried)
+        for row in results
+        if row.tried and row.status in ATTACKED
+    ]
+    return mean_by_text(shares, "attacked cases", level) if shares else None
+
+
+def reconstructions_kept(results: Sequence[Result]) -> Figure | None:
+    """Compute the share of reconstructions that did not reach the goal by themselves.
+
+    A case with another one is skipped: what breaks it is the generator. None if there are no
+    reconstructions.
+
+    >>> from dataclasses import replace
+    >>> from brittle.metrics.samples import sample_results
+    >>> from brittle.results import KeptItem
+    >>> rebuilt = (KeptItem("reconstruction", "a film"),)
+    >>> rows = [replace(row, kept=rebuilt) for row in sample_results()[:3]]
+    >>> rows[2] = replace(rows[2], status="skipped", reason=RECONSTRUCTION)
+    >>> figure = reconstructions_kept(rows)
+    >>> figure.count, figure.of
+    (2, 3)
+    """
+    lost = [row for row in results if row.reason in (RECONSTRUCTION, OTHER_CLASS)]
+    rebuilt = {row.case for row in results if any(k.name == "reconstruction" for k in row.kept)}
+    total = len(rebuilt | {row.case for row in lost})
+    return rate(total - len(lost), total, "reconstructions") if total else None

@@ -1,13 +1,22 @@
-"""The words and the parts of speech that break the target."""
+"""What was edited: words, parts of speech and characters, and how many of them.
+
+The words and the parts of speech that break the target.
+
+The character operations of the adversarial texts: flips, inserts and deletes.
+
+Histograms of whole numbers, such as the words that broken cases changed.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from statistics import median
 
-from brittle.edits import Edit
-from brittle.metrics.summary import ATTACKED
+from brittle.edits import Edit, count_operations
+from brittle.metrics.summary import ATTACKED, Figure, mean
 from brittle.results import Result
 from brittle.text import split, words_of
 
@@ -160,3 +169,157 @@ def _touched(words: Sequence[str], gaps: Sequence[str], edits: Sequence[Edit]) -
 
 def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How many characters were flipped (replaced), inserted and deleted in broken cases.
+
+    `share` is the mean over broken cases: the operations of a case divided by the characters of
+    its original.
+    """
+
+    flips: int
+    inserts: int
+    deletes: int
+    share: Figure
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"flips": self.flips, "inserts": self.inserts, "deletes": self.deletes}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        return {name: count / (self.total or 1) for name, count in self.counts.items()}
+
+    @property
+    def total(self) -> int:
+        return self.flips + self.inserts + self.deletes
+
+
+def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Operations:
+    """Count the operations that turn the old stretch of every edit into the new one.
+
+    Characters are code points; those of the original are counted in its rendered form, with all
+    its fields, gaps and line breaks between fields.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> counted = operations(sample_results())
+    >>> counted.flips, counted.inserts, counted.deletes, counted.total
+    (14, 2, 2, 18)
+    >>> round(counted.share.value, 3), counted.share.over
+    (0.306, 'broken cases')
+    """
+    flips = inserts = deletes = 0
+    for row in _broken(results):
+        for edit in row.edits:
+            flipped, inserted, deleted = aligned(edit.old, edit.new)
+            flips, inserts, deletes = flips + flipped, inserts + inserted, deletes + deleted
+    return Operations(flips, inserts, deletes, characters_share(results, level, seed))
+
+
+def characters_share(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Figure:
+    """Return the mean share of the original's characters that broken cases changed.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> round(characters_share(sample_results()).value, 3)
+    0.306
+    """
+    shares = [r.characters_changed / len(r.original) for r in _broken(results) if r.original]
+    return mean(shares, "broken cases", level, seed)
+
+
+def is_by_characters(results: Sequence[Result]) -> bool:
+    """Tell whether edits keep words recognisable, as character attacks do.
+
+    They do if in the median broken case at most half of the characters of the edited stretches
+    changed (of old and new stretch, the longer counts). Without edits in broken cases they do not.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> is_by_characters(sample_results())
+    False
+    """
+    changed = []
+    for row in _broken(results):
+        longest = sum(max(len(edit.old), len(edit.new)) for edit in row.edits)
+        if longest:
+            changed.append(row.characters_changed / longest)
+    return bool(changed) and median(changed) <= 0.5
+
+
+def aligned(old: str, new: str) -> tuple[int, int, int]:
+    """Count the flips, inserts and deletes of the shortest way from one string to another.
+
+    Of several shortest ways the one with the most flips counts, so that the counts are unique:
+    inserts minus deletes is the difference of the lengths.
+
+    >>> aligned("mood", "mooP"), aligned("mood", "moood"), aligned("mood", "mod")
+    ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    >>> aligned("ab", "ba"), aligned("abcd", "bcda")
+    ((2, 0, 0), (0, 1, 1))
+    """
+    total, shifts = count_operations(old, new)
+    longer = len(new) - len(old)
+    return total - shifts, (shifts + longer) // 2, (shifts - longer) // 2
+
+
+def _broken(results: Sequence[Result]) -> list[Result]:
+    return [r for r in results if r.status == "broken"]
+
+
+MAX_BINS = 40
+
+
+@dataclass(frozen=True)
+class Bin:
+    """`count` values from `low` to `high`, both included."""
+
+    low: int
+    high: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """`of` whole numbers counted in bins of one width, without gaps between them."""
+
+    bins: tuple[Bin, ...]
+    of: int
+
+    @property
+    def width(self) -> int:
+        return self.bins[0].high - self.bins[0].low + 1 if self.bins else 1
+
+
+def words_histogram(results: Sequence[Result], max_bins: int = MAX_BINS) -> Histogram:
+    """Count the broken cases by the number of words they changed.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> [(b.low, b.count) for b in words_histogram(sample_results()).bins]
+    [(1, 2), (2, 1)]
+    """
+    return histogram([r.words_changed for r in results if r.status == "broken"], max_bins)
+
+
+def histogram(values: Sequence[int], max_bins: int = MAX_BINS) -> Histogram:
+    """Count whole numbers (0 or more) in at most `max_bins` bins, no wider than needed.
+
+    Bins begin at 1, or at 0 if a value is 0, and are 1, 2, 5, 10, 20 … wide.
+
+    >>> histogram([1, 1, 4]).bins[1:3]
+    (Bin(low=2, high=2, count=0), Bin(low=3, high=3, count=0))
+    >>> histogram([3, 7, 12], max_bins=3).bins
+    (Bin(low=1, high=5, count=1), Bin(low=6, high=10, count=1), Bin(low=11, high=15, count=1))
+    """
+    if not values:
+        return Histogram((), 0)
+    first = min(1, *values)
+    span = max(values) - first + 1
+    widths = (step * 10**exponent for exponent in count() for step in (1, 2, 5))
+    width = next(width for width in widths if -(-span // width) <= max_bins)
+    counts = [0] * ((max(values) - first) // width + 1)
+    for value in values:
+        counts[(value - first) // width] += 1
+    lows = range(first, first + width * len(counts), width)
+    bins = (Bin(low, low + width - 1, held) for low, held in zip(lows, counts))
+    return Histogram(tuple(bins), len(values))

@@ -1,4 +1,6 @@
-"""Edits of characters ranked by their first-order gain, for models that read spellings.
+"""Edits of characters, and swaps of words, ranked by their gain for models that read spellings.
+
+Edits of characters ranked by their first-order gain, for models that read spellings.
 
 As in HotFlip (Ebrahimi et al., 2018), a word is a sequence of one-hot characters, padded on the
 right. A flip changes one of them. An insertion moves the rest of the word to the right, a deletion
@@ -8,23 +10,50 @@ divided by the length √(2N) of its vector, where N characters change.
 
 For a model that also reads whole words, the word becomes the unknown word at the same time. That
 the new spelling may be a known word is ignored. This file needs torch.
+
+Edits of characters ranked by the vectors of the words they make (`--estimate word`).
+
+HotFlip takes an insertion for a run of flips (Ebrahimi et al., 2018), and this estimate orders
+insertions inside a word badly (docs/papers/hotflip.md; a guess at the reason: the network takes a
+maximum over the windows of a word, which hardly changes when they only move). Here the best edits
+by that estimate are ranked again: to first order, the gain of an edit is the gradient along the
+word's vector times the difference of two vectors, that of the new spelling and that of the old one,
+both as the network computes them. This file needs torch.
+
+Swaps of words ranked by their first-order gain, for models that read spellings.
+
+Such a model computes a vector of every word from its spelling. The gain of a swap is, to first
+order, the product of the gradient along that vector and the difference of the two words' vectors.
+(A first order in the characters would tell nothing: two words differ in too many of them.) This
+file needs torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
+from brittle.english.forms import match_case
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace
-from brittle.ranking.layout import CharacterRows, Integers, Layout
-from brittle.ranking.moves import RankedMoves, refuse_word_estimate
-from brittle.ranking.top_k import top_k
+from brittle.ranking.moves import RankedMoves, match_capitals, refuse_word_estimate
+from brittle.ranking.top_k import (
+    CharacterLayout,
+    CharacterRows,
+    Integers,
+    round_to,
+    rounding_step,
+    top_k,
+    top_k_of_table,
+)
 from brittle.text import Word, is_word
 
 KINDS = len(CHARACTER_EDITS)
@@ -75,7 +104,9 @@ class CharacterEdits:
         self._table = table.detach()[order].T.contiguous()
         column = {n: at for at, n in enumerate(order)}
         ids = {c: column[n] for c, n in row.items()}
-        self._layout = Layout(ids, column[UNKNOWN_CHARACTER], column[NO_CHARACTER], max_characters)
+        self._layout = CharacterLayout(
+            ids, column[UNKNOWN_CHARACTER], column[NO_CHARACTER], max_characters
+        )
 
     def rank(
         self, texts: Sequence[EditedWords], gradient: Tensor, space: EditSpace
@@ -170,3 +201,99 @@ def _compute_gains(
     maximum = (maximum + add) * scale
     maximum[~(allowed & np.isfinite(maximum))] = -np.inf
     return _Gains(new, add, scale, maximum)
+
+
+def rank_by_vectors(
+    texts: Sequence[RankedMoves],
+    direction: Tensor,
+    vector: Tensor,
+    vectors_of: Callable[[Sequence[str]], Tensor],
+) -> list[RankedMoves]:
+    """Rank the edits of every text again.
+
+    `direction` and `vector` have a row for every word of the texts, text after text. Gains, rounded
+    as in `top_k`, of one value stand in the order of the positions, then of the edits.
+    """
+    new_words = [
+        [moves.spell_out(moves.words[row], edit)[0] for row, edit in zip(moves.row, moves.edit)]
+        for moves in texts
+    ]
+    index = {word: n for n, word in enumerate(dict.fromkeys(chain.from_iterable(new_words)))}
+    table = vectors_of(list(index))
+    ranked, start = [], 0
+    for moves, words in zip(texts, new_words):
+        row = torch.from_numpy(start + moves.row)
+        change = table[[index[word] for word in words]] - vector[row]
+        gain = (change * direction[row]).sum(dim=1).numpy()
+        highest = gain[np.isfinite(gain)].max(initial=-np.inf)
+        [step] = rounding_step(np.array([highest], dtype=np.float64), gain.dtype)
+        gain = round_to(gain.astype(np.float64), step)
+        best = np.lexsort((moves.edit, moves.row, -gain))
+        best = best[np.isfinite(gain[best])]
+        ranked.append(replace(moves, gain=gain[best], row=moves.row[best], edit=moves.edit[best]))
+        start += len(moves.words)
+    return ranked
+
+
+CASES = ("ab", "Ab", "AB")  # a word of every case
+
+
+@dataclass(frozen=True, eq=False)
+class VectorGradients:
+    """The words of one text at some positions, with a vector and a gradient along it for each."""
+
+    space: EditSpace
+    positions: Sequence[int]
+    words: Sequence[Word]
+    vector: Tensor
+    gradient: Tensor
+
+
+class WordSwaps:
+    """Ranks the words of a vocabulary, all in lower case, as substitutes of others.
+
+    `vectors_of` computes the vectors of many words. A substitute has the capitals of the word it
+    replaces, and its vector is that of the capitals. Gains of one value stand in the order of the
+    positions, then of the vocabulary.
+    """
+
+    def __init__(
+        self, vocabulary: Sequence[str], vectors_of: Callable[[Sequence[str]], Tensor]
+    ) -> None:
+        self.vocabulary = tuple(vocabulary)
+        self._column = {word: n for n, word in enumerate(self.vocabulary)}
+        self._vectors_of = vectors_of
+        self._vectors = lru_cache(maxsize=len(CASES))(self._vectors_in)
+
+    def _vectors_in(self, case: str) -> tuple[Tensor, Tensor]:
+        """Compute the vectors of the vocabulary in the capitals of a word, and their norms."""
+        vectors = self._vectors_of([match_case(word, case) for word in self.vocabulary])
+        return vectors, vectors.norm(dim=1).clamp(min=1e-12)
+
+    def rank(self, texts: Sequence[VectorGradients]) -> list[RankedMoves]:
+        """Rank the swaps of texts, each in its own space."""
+        return [self._rank_text(text) for text in texts]
+
+    def _rank_text(self, text: VectorGradients) -> RankedMoves:
+        space, words, vector = text.space, text.words, text.vector
+        direction = text.gradient.sign() if space.sign else text.gradient
+        gain = direction.new_empty((len(words), len(self.vocabulary)))
+        cases = [match_capitals(CASES[0], word) for word in words]
+        for case in dict.fromkeys(cases):
+            rows = [n for n, other in enumerate(cases) if other == case]
+            vectors, norm = self._vectors(case)
+            current = (direction[rows] * vector[rows]).sum(dim=1)
+            table = torch.addmm(-current[:, None], direction[rows], vectors.T)
+            if space.cosine is not None:
+                near = normalize(vector[rows], dim=1) @ vectors.T >= space.cosine * norm
+                table.masked_fill_(~near, -torch.inf)
+            gain[rows] = table
+        for n, word in enumerate(words):
+            column = self._column.get(word.lower()) if isinstance(word, str) else None
+            if column is not None:
+                gain[n, column] = -torch.inf
+        [best] = top_k_of_table(gain, [len(words)], space.top_k)
+        return RankedMoves(*best, text.positions, words, self._spell_out)
+
+    def _spell_out(self, word: Word, column: int) -> tuple[str, EditKind, int, bool]:
+        return match_capitals(self.vocabulary[column], word), "swap", 0, True

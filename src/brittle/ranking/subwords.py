@@ -22,11 +22,9 @@ from torch import Tensor
 from torch.nn.functional import normalize, pad
 
 from brittle.moves import EditKind, EditSpace
-from brittle.ranking.layout import Integers
 from brittle.ranking.moves import RankedMoves, match_capitals
 from brittle.ranking.respellings import NO_RESPELLINGS, TokensOf, find_respellings, spell_out
-from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
-from brittle.ranking.whole_rows import whole_rows
+from brittle.ranking.top_k import BLOCK_COLUMNS, Integers, TopK, top_k, top_k_of_table, whole_rows
 from brittle.text import Word
 
 MAX_GAINS_PER_TABLE = 1 << 21  # positions × vocabulary: 8 MB, unless one text alone has more

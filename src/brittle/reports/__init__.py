@@ -5,18 +5,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from brittle.reports.standalone_svg import standalone_svg  # not later: its file has this name
+from brittle.reports.plots import standalone_svg  # not later: its file has this name
 from brittle.reports.stored import StoredRun
 
 if TYPE_CHECKING:
-    from brittle.reports.grids import grid_markdown, grid_of
-    from brittle.reports.html import render
+    from brittle.reports.comparison import grid_markdown, grid_of
     from brittle.reports.plots import (
         confidence_figure,
         grid_figure,
         histogram_figure,
         scatter_figure,
     )
+    from brittle.reports.run_page import render
     from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
 
 __all__ = [
@@ -39,10 +39,10 @@ _HOMES = {
     "comparison_json": "summaries",
     "confidence_figure": "plots",
     "grid_figure": "plots",
-    "grid_markdown": "grids",
-    "grid_of": "grids",
+    "grid_markdown": "comparison",
+    "grid_of": "comparison",
     "histogram_figure": "plots",
-    "render": "html",
+    "render": "run_page",
     "scatter_figure": "plots",
     "summary_html": "summaries",
     "summary_json": "summaries",

@@ -11,10 +11,8 @@ from typing import Any
 
 from brittle.edits import diff_strings
 from brittle.formatting import plural
-from brittle.reports.embedded_rows import embedded_json
-from brittle.reports.excerpts import split_at_edits
+from brittle.reports.cases import embedded_json, embedded_picture, split_at_edits
 from brittle.reports.page import asset, joined_script, render_page
-from brittle.reports.pictures import embedded_picture
 from brittle.validity.answers import FORMAT, LAYOUT
 from brittle.validity.questionnaire import CANNOT_TELL, WORDS, Question, Questionnaire
 from brittle.validity.sampling import DrawnSample, PageItem, Panel

@@ -1,16 +1,106 @@
-"""The frame of a plot: scales, axes, ticks, labels and a legend, as inline SVG.
+"""What drawings share: axes, colours, and what is shown under the pointer.
+
+Any text made safe to show inside an SVG; templates escape by themselves.
+
+Colours of heat maps: equal steps look equal, and lightness alone tells them apart.
+
+Colours are mixed in OKLab (Ottosson, 2020), in which the distance of two colours is about as large
+as the difference that an eye sees. Since lightness falls from step to step, the sequence can be
+read with any colour vision, and on paper.
+
+The frame of a plot: scales, axes, ticks, labels and a legend, as inline SVG.
 
 Only presentation attributes and classes are used: the page's content policy forbids inline styles.
+
+Values on hover: every mark of a figure says what it stands for.
+
+A value is a `title` element, which a browser shows by itself, also without JavaScript and in a file
+of its own. In the report of a run, values.js shows it at once, and on a tap.
 """
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from brittle.metrics.intervals import wilson
-from brittle.reports.escaping import escape
+from brittle.redaction import visible
+
+
+def escape(text: object) -> str:
+    """Make any text safe in elements and in quoted attributes."""
+    return html.escape(visible(str(text)))
+
+
+Colours = NDArray[np.float64]
+
+LIGHT_STOPS = ("#fdf6e6", "#f2b06c", "#c1452f", "#701f4b", "#241236")
+DARK_STOPS = ("#332145", "#7a2450", "#c1452f", "#f0a65f", "#fdf3da")
+_TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def ramp(levels: int, stops: Sequence[str]) -> list[str]:
+    """Return that many colours at equal distances along the line through the stops.
+
+    >>> ramp(3, ("#000000", "#ffffff"))
+    ['#000000', '#636363', '#ffffff']
+    """
+    points = oklab(stops)
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    distance = np.concatenate([[0.0], np.cumsum(lengths)])
+    at = np.linspace(0, distance[-1], levels)
+    return _hexadecimal(np.stack([np.interp(at, distance, axis) for axis in points.T], axis=1))
+
+
+def oklab(colours: Sequence[str]) -> Colours:
+    """Convert colours such as #c1452f; a row is lightness, green to red, blue to yellow."""
+    lab: Colours = np.cbrt(_linear(colours) @ _TO_CONES.T) @ _TO_LAB.T
+    return lab
+
+
+def ink_on(colour: str) -> str:
+    """Return the ink, black or white, that has the higher contrast on a colour.
+
+    >>> ink_on("#fdf6e6"), ink_on("#701f4b")
+    ('#000', '#fff')
+    """
+    luminance = float((_linear([colour]) @ np.array([0.2126, 0.7152, 0.0722]))[0])
+    dark, white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return "#000" if dark > white else "#fff"
+
+
+def _linear(colours: Sequence[str]) -> Colours:
+    """Convert colours to red, green and blue light without the gamma of screens."""
+    rows = [[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in colours]
+    srgb = np.array(rows)
+    linear: Colours = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    return linear
+
+
+def _hexadecimal(lab: Colours) -> list[str]:
+    cones = lab @ np.linalg.inv(_TO_LAB).T
+    light = np.clip(cones**3 @ np.linalg.inv(_TO_CONES).T, 0, 1)
+    srgb = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    return ["#" + "".join(f"{round(255 * c):02x}" for c in row) for row in srgb.tolist()]
+
 
 WIDTH, HEIGHT = 420, 250
 NARROW_WIDTH = 320  # of a plot that stands with two others in a row
@@ -237,3 +327,31 @@ def _text(x: float, y: float, text: str, anchor: str = "middle", css_class: str 
 
 def _cut(text: str, max_characters: int) -> str:
     return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
+
+
+MAX_ZONES = 120
+
+Zone = tuple[float, float, str]
+"""A stretch of the x axis, from here to there, and its value in words."""
+
+
+def value_title(text: str) -> str:
+    """Return the element that names the value of the mark it stands in."""
+    return f"<title>{escape(text)}</title>"
+
+
+def hover_zones(area: PlotArea, zones: Sequence[Zone]) -> str:
+    """Cover a plot with invisible columns, each with its value.
+
+    Of very many only every second, third, … is kept: what is left out belongs to the one before.
+    """
+    step = math.ceil(len(zones) / MAX_ZONES) or 1
+    kept = zones[::step]
+    ends = [*(start for start, _, _ in kept[1:]), *(end for _, end, _ in zones[-1:])]
+    height = area.bottom - area.top
+    return "".join(
+        f'<rect class="zone" x="{area.x_at(start):.1f}" y="{area.top:.1f}" '
+        f'width="{max(0.0, area.x_at(end) - area.x_at(start)):.1f}" height="{height:.1f}">'
+        f"{value_title(text)}</rect>"
+        for (start, _, text), end in zip(kept, ends)
+    )

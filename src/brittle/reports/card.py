@@ -9,8 +9,8 @@ from typing import Any
 from brittle.formatting import number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung, ladder
-from brittle.metrics.proved import robust_to_words
-from brittle.metrics.summary import Figure, Summary
+from brittle.metrics.summary import Figure, Summary, robust_to_words
+from brittle.redaction import visible
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -38,8 +38,7 @@ from brittle.reports.summary_lines import (
 from brittle.reports.table import Cell, Column, Table, in_markdown
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
-from brittle.validity.readings import LevelReading
-from brittle.visible import visible
+from brittle.validity.figures import LevelReading
 
 LADDER_HEADS = (
     *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),

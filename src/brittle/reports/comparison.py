@@ -1,18 +1,23 @@
-"""Several runs in the terminal: side by side, paired with the first, and as a grid."""
+"""Runs side by side, and the grid of many targets and attacks.
+
+Runs as a grid: the accuracy of every target under every attack.
+
+Several runs in the terminal: side by side, paired with the first, and as a grid.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from brittle.formatting import number, percent
-from brittle.metrics.grid import Grid
+from brittle.formatting import number, percent, plural
+from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.grids import grid_notes, grid_of, grid_row
+from brittle.redaction import visible
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
@@ -27,7 +32,72 @@ from brittle.reports.summary_lines import (
 from brittle.reports.table import Cell, Column, Table
 from brittle.reports.terminal import note_block
 from brittle.results import Result
-from brittle.visible import visible
+
+
+def grid_of(runs: Sequence[StoredRun]) -> Grid:
+    """Arrange stored runs in a grid, each named by its target and attack.
+
+    Where one attack was run with several settings or goals, these are part of its name. Where
+    several targets share a name, the fingerprint is. Runs that are equal in all of this are told
+    apart by their own names.
+    """
+    manifests = [run.manifest for run in runs]
+    names = [(_target(m, manifests), _attack(m, manifests)) for m in manifests]
+    cells: dict[tuple[str, str], AttackedTarget] = {}
+    for run, (target, attack) in zip(runs, names):
+        name = f"{attack} ({run.name})" if names.count((target, attack)) > 1 else attack
+        # A run that is passed twice is one cell.
+        if (target, name) not in cells:
+            cells[target, name] = AttackedTarget(target, name, run.results())
+    return grid(list(cells.values()))
+
+
+def grid_markdown(table: Grid) -> str:
+    """Write the grid as a Markdown table, with intervals."""
+    columns = [Column(name) for name in ("target", "clean", *table.attacks)]
+    rows = [[target, *map(_cell, grid_row(table, target))] for target in table.targets]
+    return Table(columns, rows, notes=grid_notes(table)).markdown().strip() + "\n"
+
+
+def grid_row(table: Grid, target: str) -> list[Figure | None]:
+    """Return the accuracies of a target: clean, then under every attack; None: no run."""
+    return [table.clean[target], *(table.cells.get((target, name)) for name in table.attacks)]
+
+
+def grid_notes(table: Grid) -> list[str]:
+    """Tell which runs do not compare with the rest case by case."""
+    if not table.uneven:
+        return []
+    uneven = ", ".join(f"{attack} against {target}" for target, attack in table.uneven)
+    shared = f"{plural(table.shared, ('example is', 'examples are'))} shared by all."
+    return [f"Over other examples than the rest: {uneven}. {shared}"]
+
+
+def _cell(figure: Figure | None) -> Cell:
+    if figure is None or figure.value is None:
+        return Cell()
+    return Cell(percent(figure.value), small=(format_interval(figure, percent),))
+
+
+def _target(manifest: Mapping[str, Any], manifests: Sequence[Mapping[str, Any]]) -> str:
+    name, fingerprint = manifest.get("target"), manifest.get("fingerprint")
+    fingerprints = {m.get("fingerprint") for m in manifests if m.get("target") == name}
+    return f"{name} {str(fingerprint)[:8]}" if len(fingerprints) > 1 else str(name)
+
+
+def _attack(manifest: Mapping[str, Any], manifests: Sequence[Mapping[str, Any]]) -> str:
+    """Name an attack, with the settings and the goal in which its runs differ."""
+    same = [m for m in manifests if m.get("attack") == manifest.get("attack")]
+    settings = manifest.get("settings") or {}
+    names = dict.fromkeys(name for m in same for name in (m.get("settings") or {}))
+    differing = [
+        f"{name} {settings.get(name)}"
+        for name in names
+        if len({str((m.get("settings") or {}).get(name)) for m in same}) > 1
+    ]
+    if len({m.get("goal") for m in same}) > 1:
+        differing.append(str(manifest.get("goal")))
+    return " ".join([str(manifest.get("attack")), *differing])
 
 
 def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> RenderableType:
@@ -60,8 +130,12 @@ def _side_by_side(
     table = []
     for run, s, results in zip(runs, summaries, rows):
         name = Cell(run.name, small=(describe_run(run.manifest),), strong=True)
-        cost = _cell(s.words, number) if are_texts else _cell(s.measures["linf"], thousandths)
-        cells = (_cell(s.success, percent), _cell(s.queries, number), cost)
+        cost = (
+            _comparison_cell(s.words, number)
+            if are_texts
+            else _comparison_cell(s.measures["linf"], thousandths)
+        )
+        cells = (_comparison_cell(s.success, percent), _comparison_cell(s.queries, number), cost)
         table.append([name, *_before_and_after(s, run, results), *cells])
     return Table(_columns("run", *headings), table)
 
@@ -69,7 +143,7 @@ def _side_by_side(
 def _before_and_after(figures: Summary, run: StoredRun, results: Sequence[Result]) -> list[Cell]:
     """Write accuracy or, of a translator, BLEU; without sacrebleu there is none."""
     if not answers_texts(run.manifest):
-        return [_cell(figure, percent) for figure in (figures.before, figures.after)]
+        return [_comparison_cell(figure, percent) for figure in (figures.before, figures.after)]
     lines = [
         Cell(line.value, small=(line.interval,), strong=True) for line in bleu_lines(results)[:2]
     ]
@@ -102,7 +176,13 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]], level
 
 def _grid_table(grid: Grid) -> RenderableType:
     rows = [
-        [target, *(Cell() if f is None else _cell(f, percent) for f in grid_row(grid, target))]
+        [
+            target,
+            *(
+                Cell() if f is None else _comparison_cell(f, percent)
+                for f in grid_row(grid, target)
+            ),
+        ]
         for target in grid.targets
     ]
     heading = "accuracy of every target under every attack"
@@ -133,7 +213,7 @@ def _verdict(contrast: Contrast, level: float) -> str:
     return "higher" if contrast.only_b > contrast.only_a else "lower"
 
 
-def _cell(figure: Figure, format_value: Format) -> Cell:
+def _comparison_cell(figure: Figure, format_value: Format) -> Cell:
     """Write a figure above its interval."""
     interval = format_interval(figure, format_value)
     return Cell(format_value(figure.value), small=(interval,), strong=True)

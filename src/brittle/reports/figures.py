@@ -17,10 +17,10 @@ from brittle.reports.axes import (
     band_path,
     decimal_ticks,
     draw,
+    hover_zones,
     round_ticks,
     tick_steps,
 )
-from brittle.reports.hover import hover_zones
 from brittle.reports.page import draw_part
 
 if TYPE_CHECKING:

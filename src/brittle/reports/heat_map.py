@@ -14,8 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brittle.reports.axes import CHARACTER_WIDTH as NARROW_CHARACTER
-from brittle.reports.colours import DARK_STOPS, LIGHT_STOPS, ink_on, ramp
-from brittle.reports.escaping import escape
+from brittle.reports.axes import DARK_STOPS, LIGHT_STOPS, escape, ink_on, ramp
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -1,17 +1,62 @@
-"""Success against similarity and fluency: figures for the page, lines for the terminal."""
+"""What texts keep of their originals, as curves, and the items that a run keeps.
+
+A drawn chart, as pages and files show it.
+
+Success against similarity and fluency: figures for the page, lines for the terminal.
+
+What a search kept for the report: a reconstruction, and the sentences on the way from there.
+
+For the page such an item is `[name, text, cost, label, confidence]`; name and label are indices
+into the strings of the page. A picture has no text: it is one of the images of its case.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from brittle.formatting import number, percent
-from brittle.metrics.kept import SHOWN, KeptCurve, success_by_kept
-from brittle.reports.axes import PERCENT_TICKS, WIDTH, Level, PlotArea, band_path, draw, level_path
-from brittle.reports.chart import Caption
-from brittle.reports.hover import hover_zones
-from brittle.results import Result, Step
+from brittle.formatting import number, percent, rounded
+from brittle.metrics.curves import SHOWN, KeptCurve, success_by_kept
+from brittle.reports.axes import (
+    PERCENT_TICKS,
+    WIDTH,
+    Level,
+    PlotArea,
+    band_path,
+    draw,
+    hover_zones,
+    level_path,
+)
+from brittle.results import KeptItem, Result, Step
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Caption = tuple[str, ...]
+"""The words of a caption; every second part is in bold."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawn chart; its caption says what it shows."""
+
+    svg: str
+    caption: Caption = ()
+    shown_as: ClassVar = "chart"
+
+    def __html__(self) -> Markup:
+        from markupsafe import Markup
+
+        return Markup(self.svg)
+
+    def file(self) -> str:
+        """Return the chart as an SVG file of its own."""
+        from brittle.reports.plots import standalone_svg
+
+        return standalone_svg(self.svg)
+
 
 AXIS = {"similarity": "least similarity", "fluency": "least fluency, per changed word"}
 LEAST_SHARE = 1e-4
@@ -104,3 +149,41 @@ def _zones(
         share = f"{percent(count / curve.of)} broken, {number(count)} of {number(curve.of)}"
         zones.append((start, stop, f"{curve.measure} of at least {value:.2g}: {share}"))
     return zones
+
+
+REBUILT, WAY = "reconstruction", "way"
+
+
+def cost_name(manifest: Mapping[str, Any]) -> str | None:
+    """Return what the attack calls its costs, None if it has none or no word for them."""
+    name = manifest.get("cost_name")
+    return None if name is None else str(name)
+
+
+def reconstruction(result: Result) -> KeptItem | None:
+    """Return what a generator makes of the original, if the search kept it."""
+    return next((item for item in result.kept if item.name == REBUILT), None)
+
+
+def way(result: Result) -> list[KeptItem]:
+    """Return the items on the way to the adversary, itself the last; none if there is no way.
+
+    A way to another winner, one that failed when it was asked alone, is not shown.
+    """
+    items = [item for item in result.kept if item.name == WAY]
+    leads_there = bool(items) and result.cost is not None and items[-1].cost == result.cost
+    return items if leads_there else []
+
+
+def embedded_kept(
+    result: Result, index: Callable[[str | None], int], is_picture: bool
+) -> list[list[Any]]:
+    """Write what was kept of a case for the page; `index` finds a string in its table."""
+    first = reconstruction(result)
+    return [
+        [
+            *(index(item.name), "" if is_picture else item.item, rounded(item.cost)),
+            *(index(item.label), rounded(item.confidence)),
+        ]
+        for item in [*([] if first is None else [first]), *way(result)]
+    ]

@@ -10,12 +10,11 @@ from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import Figure
-from brittle.reports.ladder import language_line, valid_estimate
+from brittle.reports.ladder import language_line, valid_estimate, yardstick_table
 from brittle.reports.page import Section
-from brittle.reports.yardstick import yardstick_table
 from brittle.results import Result
 from brittle.statuses import CountedAs, statuses_that_count_as
-from brittle.validity.readings import LevelReading
+from brittle.validity.figures import LevelReading
 
 HEADING = "How rough must an edit be?"
 EXPLAINED = (

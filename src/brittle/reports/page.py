@@ -18,8 +18,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from brittle.formatting import number, percent, plural
+from brittle.redaction import visible
 from brittle.statuses import colour_rules
-from brittle.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -1,20 +1,28 @@
-"""Plots for pages and documents: curves of confidence and cost, grids, histograms, scatter plots.
+"""Plots of studies, and drawings as files of their own.
+
+Ensembles of a pool: their transfer against their size.
+
+Plots for pages and documents: curves of confidence and cost, grids, histograms, scatter plots.
 
 Each is one SVG string; `standalone_svg` makes a file of it.
+
+A plot as an SVG file of its own, with its colours inside, for Markdown pages and papers.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from random import Random
 
+from brittle.errors import UsageError
 from brittle.formatting import number, percent, plural
-from brittle.metrics.confidence import ConfidenceCurve
-from brittle.metrics.costs import CostCurve
+from brittle.metrics.curves import ConfidenceCurve, CostCurve
 from brittle.metrics.grid import Grid
-from brittle.metrics.histogram import Histogram
 from brittle.metrics.summary import Figure
+from brittle.metrics.words import Histogram
 from brittle.reports.axes import (
     CHARACTER_WIDTH,
     PERCENT_TICKS,
@@ -23,16 +31,58 @@ from brittle.reports.axes import (
     PlotArea,
     band_path,
     draw,
+    escape,
     fold,
+    hover_zones,
     level_path,
     padded_range,
     round_ticks,
     tick_steps,
     ticks_inside,
     tone,
+    value_title,
 )
-from brittle.reports.escaping import escape
-from brittle.reports.hover import hover_zones, value_title
+
+Points = Sequence[tuple[int, float]]
+"""The size of an ensemble and its rate."""
+
+
+def ensemble_figure(
+    curves: Mapping[str, Points], lines: Mapping[str, float], title: str = ""
+) -> str:
+    """Draw a curve for every method, and level lines, each with its name written on it."""
+    sizes = sorted({size for points in curves.values() for size, _ in points})
+    low, high = sizes[0] - 0.4, sizes[-1] + 0.4
+    legend = tuple(curves)
+    area = PlotArea(
+        *((low, high), (0.0, 1.0), "members of the ensemble", "texts that fool others"),
+        *(title, legend, "line"),
+    )
+    body, values = [], []
+    for name, rate in lines.items():
+        y = area.y_at(rate)
+        # Curves mostly run between the lines, so the name of the lowest stands below it.
+        text_y = y + 14 if rate == min(lines.values()) else y - 4
+        body.append(
+            f'<path class="axis" stroke-dasharray="3 3" d="M{area.left} {y:.1f}H{area.right}"/>'
+            f'<text x="{area.right}" y="{text_y:.1f}" text-anchor="end">{escape(name)} '
+            f"{percent(rate)}</text>"
+        )
+        values.append(f"{name}: {percent(rate)}")
+    for n, (name, points) in enumerate(curves.items()):
+        colour = tone(n, len(curves))
+        places = [(area.x_at(size), area.y_at(rate)) for size, rate in sorted(points)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        body.append(f'<path class="line{colour}" d="M{path}"/>')
+        body += [
+            f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places
+        ]
+        shown = ", ".join(f"{size}: {percent(rate)}" for size, rate in sorted(points))
+        values.append(f"{name}, {shown}")
+    ticks = [(float(size), str(size)) for size in sizes]
+    description = f"Texts that fool other models, by size of the ensemble. {'; '.join(values)}"
+    return draw(area, description, ticks, PERCENT_TICKS, "".join(body))
+
 
 MAX_LEVELS = 160
 MAX_POINTS = 2400
@@ -258,3 +308,33 @@ def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str, va
         f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}>{value_title(value)}</rect>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
+
+
+MARGIN = 8
+_OPENING = re.compile(r'<svg (class="(?:plot|scale)") viewBox="0 0 (\d+) (\d+)"')
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
+_TONES = ("#33658a", "#c1452f", "#d9a441", "#7a5ea8", "#23774b", "#8a8780")
+_DASHES = ("", "7 3", "2.5 2.5", "9 3 2 3", "12 4", "4 4")
+_STYLE = "".join(Path(__file__).with_name("plot.css").read_text("utf-8").splitlines()) + "".join(
+    f".line.tone-{n},.dots.tone-{n}{{stroke:{tone}}}"
+    f".fill.tone-{n},.band.tone-{n}{{fill:{tone}}}"
+    f".line.tone-{n}{{stroke-dasharray:{_DASHES[n] or 'none'}}}"
+    for n, tone in enumerate(_TONES)
+)
+
+
+def standalone_svg(plot: str) -> str:
+    """Return a plot as the text of a file: on a white card, which is readable on any page."""
+    opening = _OPENING.match(plot)
+    if opening is None:
+        raise UsageError(f"Got {plot[:40]!r}; expected a figure of brittle.reports.")
+    width, height = (int(size) + 2 * MARGIN for size in opening.groups()[1:])
+    size = f'width="{width}" height="{height}"'
+    box = f'viewBox="{-MARGIN} {-MARGIN} {width} {height}"'
+    attributes, body = plot[opening.end() :].split(">", 1)
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {opening[1]} {size} {box}{attributes}>'
+        f'<style>{_STYLE}</style><rect x="{-MARGIN}" y="{-MARGIN}" {size} rx="8" fill="#ffffff"/>'
+        f"{body}\n"
+    )
+    return _NOT_IN_XML.sub("\ufffd", text)

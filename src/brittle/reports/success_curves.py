@@ -8,20 +8,20 @@ from functools import partial
 
 from brittle.formatting import number, percent, plural
 from brittle.goals import is_class_goal
-from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
-from brittle.metrics.costs import CostCurve, cost_by_queries
 from brittle.metrics.curves import (
+    ConfidenceCurve,
+    CostCurve,
     Curve,
+    cost_by_queries,
+    success_by_confidence,
     success_by_measure,
     success_by_queries,
     success_by_words,
 )
-from brittle.metrics.histogram import Histogram, words_histogram
+from brittle.metrics.words import Histogram, words_histogram
 from brittle.reports.axes import NARROW_WIDTH, WIDTH
-from brittle.reports.chart import Caption, Drawing
 from brittle.reports.figures import curve_figure
-from brittle.reports.kept import kept_caption, kept_curves, kept_figure
-from brittle.reports.kept_items import cost_name
+from brittle.reports.kept import Caption, Drawing, cost_name, kept_caption, kept_curves, kept_figure
 from brittle.reports.page import Section
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun

@@ -8,16 +8,19 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from brittle.errors import MissingPackage
-from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
-from brittle.metrics.draws import success_per_draw
-from brittle.metrics.kept import SHOWN
+from brittle.metrics.curves import SHOWN, success_at_limit
 from brittle.metrics.ladder import ladder
-from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
-from brittle.metrics.proved import robust_to_words
-from brittle.metrics.reconstructions import reconstructions_kept
-from brittle.metrics.summary import Summary, summary
+from brittle.metrics.summary import (
+    Summary,
+    reconstructions_kept,
+    robust_to_words,
+    success_per_draw,
+    summary,
+)
+from brittle.metrics.words import characters_share, is_by_characters, operations
+from brittle.redaction import visible
 from brittle.reports.kept import kept_curves
 from brittle.reports.ladder import held_line, ladder_json, run_readings, rung_lines, verdict
 from brittle.reports.notes import notes
@@ -32,8 +35,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result, Step
-from brittle.validity.readings import LevelReading
-from brittle.visible import visible
+from brittle.validity.figures import LevelReading
 
 FINISHES_FIRST = "rules"
 """The attack whose first candidate is the finished text: whether that works is a figure too."""

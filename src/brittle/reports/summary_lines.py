@@ -12,15 +12,14 @@ from brittle.formatting import NO_VALUE, duration, number, percent, plural
 from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.ladder import ladder
-from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
-from brittle.reports.kept import kept_curves, kept_lines
-from brittle.reports.kept_items import cost_name
+from brittle.metrics.words import characters_share, is_by_characters, operations
+from brittle.reports.kept import cost_name, kept_curves, kept_lines
 from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.statuses import STATUSES, Status
-from brittle.validity.readings import LevelReading
+from brittle.validity.figures import LevelReading
 
 NAMED_PRESETS = ("careful", "loose", "typo", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from brittle.formatting import NO_VALUE
-from brittle.spreadsheets import write_csv
-from brittle.visible import visible
+from brittle.redaction import visible
+from brittle.safety.files import write_csv
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -1,12 +1,23 @@
-"""A run in the terminal: renderables for rich, readable without colour and in 80 columns."""
+"""A run in the terminal: its ladder, its cases, pictures, and single attempts.
+
+Pictures in the terminal: two pixels a character, in grey; without colour, one of ten signs.
+
+A run in the terminal: renderables for rich, readable without colour and in 80 columns.
+
+One sentence under attack, in the terminal: by the levels of the ladder, or attack by attack.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -15,9 +26,9 @@ from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
 from brittle.picture import Picture
-from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
-from brittle.reports.half_blocks import picture_lines
-from brittle.reports.kept_items import cost_name, reconstruction, way
+from brittle.redaction import visible
+from brittle.reports.cases import clearest, cut, shown_fields, split_at_edits
+from brittle.reports.kept import cost_name, reconstruction, way
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -39,8 +50,53 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.table import Cell, Column, Table
 from brittle.reports.trust import short_lines, trust_facts
-from brittle.results import Result
-from brittle.visible import visible
+from brittle.results import Result, Step
+from brittle.statuses import STATUSES
+
+MAX_WIDTH, MAX_HEIGHT = 32, 24  # characters
+GAP = 2  # characters between two pictures
+SIGNS = " .:-=+*#%@"
+UPPER_HALF = "▀"
+
+
+def picture_lines(pictures: list[Picture], has_colour: bool = True, columns: int = 66) -> Text:
+    """Draw pictures of one size side by side, as many as `columns` hold; a wide one is smaller."""
+    drawn = [_lines(_grey(picture), has_colour) for picture in pictures]
+    at_a_time = max(1, (columns + GAP) // (len(drawn[0][0]) + GAP))
+    rows = [drawn[start : start + at_a_time] for start in range(0, len(drawn), at_a_time)]
+    between = Text(GAP * " ")
+    return Text("\n").join(between.join(line) for row in rows for line in zip(*row))
+
+
+def _grey(picture: Picture) -> NDArray[np.float64]:
+    """Return the brightness of every pixel, in blocks if there are too many; its height is even."""
+    pixels = picture.pixels[:, :, :3].mean(axis=2, dtype=np.float64)
+    height, width = pixels.shape
+    block = max(-(-width // MAX_WIDTH), -(-height // (2 * MAX_HEIGHT)))
+    padded = np.pad(pixels, ((0, -height % (2 * block)), (0, -width % block)), mode="edge")
+    rows, columns = (side // block for side in padded.shape)
+    small: NDArray[np.float64] = padded.reshape(rows, block, columns, block).mean(axis=(1, 3))
+    return small
+
+
+def _lines(grey: NDArray[np.float64], has_colour: bool) -> list[Text]:
+    lines = []
+    for upper, lower in zip(grey[::2], grey[1::2]):
+        line = Text()
+        for high, low in zip(upper, lower):
+            if has_colour:
+                style = Style(color=_colour(high), bgcolor=_colour(low))
+                line.append(UPPER_HALF, style)
+            else:
+                line.append(SIGNS[round((high + low) / 2 * (len(SIGNS) - 1))])
+        lines.append(line)
+    return lines
+
+
+def _colour(brightness: float) -> str:
+    level = f"{round(255 * brightness):02x}"
+    return f"#{level * 3}"
+
 
 INDENT = 2
 LONG_TEXT_CHARACTERS = 400
@@ -273,3 +329,70 @@ def _cost(result: Result, cost: str | None) -> str:
 
 def _label(label: str | None, confidence: float | None) -> str:
     return visible(str(label)) + ("" if confidence is None else f" {confidence:.0%}")
+
+
+Attempt = tuple[Result, Sequence[Step]]
+"""How an attack on the sentence ended, and its improvements on the way."""
+
+
+def attempts_ladder(attempts: Sequence[Attempt]) -> Any:
+    """Show the prediction, then how the sentence stands at each level of edits."""
+    parts: list[Any] = _sentence(attempts[0][0])
+    for level, (result, _) in zip(LEVELS.values(), attempts):
+        queries = plural(result.queries, ("query", "queries"))
+        parts.append(
+            Text.assemble(
+                f"  {level.title:<16} ",
+                (_attempts_outcome(result), STATUSES[result.status].style or "dim"),
+                (f"  {queries}", "dim"),
+            )
+        )
+        if result.status == "broken":
+            parts.append(Highlighted(result))
+    return Group(*parts)
+
+
+def _attempts_outcome(result: Result) -> str:
+    """Say how a sentence stands at a level."""
+    if result.status == "broken":
+        if result.adversarial_label is None:
+            return "broken"
+        return f"broken: {result.adversarial_label} {percent(result.adversarial_confidence, 0)}"
+    if result.status == "proved":
+        return "held: every text of this level was tried"
+    if "not English" in dict(result.levels).values():
+        return "not tried: for English only"
+    return result.reason if result.status in ("skipped", "error") else result.status
+
+
+def _sentence(first: Result) -> list[Any]:
+    """Show a sentence and what the target says of it."""
+    before = f"predicted {first.predicted} ({percent(first.confidence)})"
+    if first.answer is not None:
+        before = f"answered {first.answer}"
+    return [Text(first.original), Text(f"{before}\n", style="dim")]
+
+
+def attempts_block(attempts: Sequence[Attempt]) -> Any:
+    """Show the prediction, then for each attack how it ended and its improvements."""
+    parts = _sentence(attempts[0][0])
+    for result, steps in attempts:
+        reason = f" ({result.reason})" if result.reason else ""
+        queries = plural(result.queries, ("query", "queries"))
+        outcome = f"{result.attack}: {result.status}{reason}, {queries}"
+        if result.adversarial is not None:
+            outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
+        parts.append(Text(outcome, style=f"bold {STATUSES[result.status].style}".rstrip()))
+        if result.edits:
+            parts.append(Highlighted(result))
+        if result.status == "out of budget":
+            parts.append(Text("  A larger --budget lets it go on.", style="dim"))
+        for step in steps[1:]:
+            swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
+            answer = f"{step.label} {percent(step.confidence)}"
+            if step.answer is not None:
+                answer = step.answer
+            line = f"  query {step.query}: {answer}  {swaps}"
+            parts.append(Text(line, style="dim"))
+        parts.append(Text(""))
+    return Group(*parts)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.formatting import number, percent, plural
-from brittle.metrics.flattening import Flattening, flattening
+from brittle.metrics.curves import Flattening, flattening
 from brittle.metrics.ladder import Ladder, ladder
-from brittle.metrics.proved import Robust, robust_to_words
-from brittle.metrics.summary import Figure, Summary
+from brittle.metrics.summary import Figure, Robust, Summary, robust_to_words
 from brittle.reports.stored import StoredRun
 from brittle.results import Result
 

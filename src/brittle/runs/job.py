@@ -16,12 +16,12 @@ from typing import Any
 from brittle.answers import SCORES, AnswerKind, find_label
 from brittle.asks import Attack, Case, Decode, Encode, Probe, declared, helpers_of
 from brittle.attacks import RunContext, default_settings, resolve_attack, wanted_mask
+from brittle.candidates.choice import STRICT
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
-from brittle.files import named_files, versions
 from brittle.generators import open_generator
 from brittle.goals import Goal, needs_other_class
 from brittle.goals.parsing import (
@@ -33,10 +33,10 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
-from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
 from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
+from brittle.safety.files import named_files, versions
 from brittle.targets.capabilities import (
     answers_of,
     check_asks,
@@ -44,8 +44,7 @@ from brittle.targets.capabilities import (
     make_desks,
     offered,
 )
-from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.fingerprints import code_of, hash_parts
 from brittle.targets.labels import match_labels
 from brittle.targets.options import Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read

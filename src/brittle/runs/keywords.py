@@ -1,21 +1,26 @@
-"""The keywords of a run whose goal draws one for every case, from the translations of the others.
+"""What outlives a case: keywords that a goal draws from other cases, and shared answers.
+
+The keywords of a run whose goal draws one for every case, from the translations of the others.
 
 All originals are asked before the first case begins. The answers are remembered, so that nothing is
 computed twice. What is drawn is stored with the run: a case keeps its keyword when the run resumes.
+
+Answers that outlive a run: several attacks on one target compute nothing twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from brittle.asks import ANSWER
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Asker
-from brittle.english.stop_words import is_function_word
+from brittle.engine.desks import Cache
+from brittle.english.words import is_function_word
 from brittle.goals.parsing import draws_keywords
-from brittle.goals.words import folded_words
+from brittle.goals.texts import folded_words
 from brittle.runs.job import Job
 from brittle.runs.store import Store
 from brittle.text import words_of
@@ -75,3 +80,28 @@ def content_words(text: str) -> dict[str, str]:
         if sum(map(str.isalpha, word)) >= MIN_LETTERS and not is_function_word(word):
             words.setdefault(folded_words(word)[0], word)
     return words
+
+
+MAX_SHARED_ANSWERS = 1 << 19  # for each question; about half a kilobyte each
+
+
+@dataclass
+class SharedAnswers:
+    """The answers of targets and helpers by question and fingerprint, kept in memory.
+
+    Another target, the same one with another mask, or another helper has answers of its own.
+    """
+
+    size: int = MAX_SHARED_ANSWERS
+    caches: dict[tuple[str, str], Cache] = field(default_factory=dict)
+
+    def caches_of(self, job: Job) -> dict[str, Cache]:
+        """Return the cache of every question of a job."""
+        chosen = {}
+        for question, desk in job.desks.items():
+            helper = job.helpers.get(question)
+            who = job.target if helper is None else helper
+            key = (question, f"{who.name} {who.fingerprint}")
+            size = self.size if desk.cache is None else desk.cache
+            chosen[question] = self.caches.setdefault(key, Cache(size))
+        return chosen

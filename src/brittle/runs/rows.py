@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from brittle.answers import AnswerColumns
-from brittle.constraints.measures import Answers
-from brittle.engine.outcomes import Improvement, ItemKept, Outcome
+from brittle.engine.running import Improvement, ItemKept, Outcome
+from brittle.goals.constraints import Answers
 from brittle.goals.parsing import goal_name
 from brittle.results import KeptItem, Result, Step
 from brittle.runs.job import Job

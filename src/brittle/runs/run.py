@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
-from brittle.files import write_whole
 from brittle.kinds import KINDS
 from brittle.results import Result, Step
 from brittle.runs.store import Store, inside_path
-from brittle.validity.stored import FLOORS, VALIDITY, restore_floors, restore_validity
+from brittle.safety.files import write_whole
+from brittle.validity.figures import FLOORS, VALIDITY, restore_floors, restore_validity
 
 if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
     from brittle.metrics.inside import InsideRun
     from brittle.reports.page import Section
-    from brittle.runs.verifying import Recheck
+    from brittle.runs.drift import Recheck
     from brittle.validity.figures import Floors, Validity
-    from brittle.validity.people import Pages
+    from brittle.validity.measuring import Pages
 
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
@@ -116,7 +116,7 @@ class Run:
     @property
     def command(self) -> str | None:
         """The command that makes this run again; None if it was made of live objects."""
-        from brittle.runs.command import command_of
+        from brittle.runs.exporting import command_of
 
         return command_of(self.manifest)
 
@@ -153,7 +153,7 @@ class Run:
         results = self._load("results", Store.results)
         if self._is_as_stored or self._is_complete:
             return
-        from brittle.runs.late_measures import is_due, measure_late
+        from brittle.runs.measuring import is_due, measure_late
 
         self._is_complete = True
         if is_due(self.manifest, results):
@@ -272,7 +272,7 @@ class Run:
         self, target: Any, rows: Sequence[Result] | None = None, goal: Goal | None = None
     ) -> Iterator[Recheck]:
         """Ask an open target about the adversary of every broken case again, or of other `rows`."""
-        from brittle.runs.verifying import recheck
+        from brittle.runs.drift import recheck
 
         results = self.results() if rows is None else rows
         return recheck(self.manifest, results, target, goal)
@@ -290,8 +290,7 @@ class Run:
         The run's own target is opened again, unless one is handed in. What was seen is kept beside
         the run, in NAME.inside.json, and computed only for cases that are not there.
         """
-        from brittle.runs.inside import broken_cases
-        from brittle.runs.inside_file import looked_at
+        from brittle.runs.inside import broken_cases, looked_at
 
         rows = broken_cases(self, case, limit)
         return looked_at(self, self._opened(target), rows, layer)
@@ -323,7 +322,7 @@ class Run:
     ) -> Pages:
         """Write a page for each person to read, to a folder; the key stays beside the run."""
         from brittle.reports.annotation import annotation_page
-        from brittle.validity.people import annotate
+        from brittle.validity.measuring import annotate
 
         other = None if beside is None else beside.whole
         settings: dict[str, Any] = {"count": count, "people": people, "seed": seed}
@@ -388,7 +387,7 @@ class Run:
 
         What `inside` has seen is one of its sections.
         """
-        from brittle.reports.html import render
+        from brittle.reports.run_page import render
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -400,7 +399,7 @@ class Run:
         """Return the report's section on what was seen inside the target, if there is one."""
         if not inside_path(self.path).exists():
             return []
-        from brittle.runs.inside_file import inside_sections
+        from brittle.runs.inside import inside_sections
 
         return inside_sections(self)
 

@@ -1,10 +1,13 @@
-"""From a target, examples and an attack to a run on disk: plan, diagnose, attack, resume."""
+"""From a target, examples and an attack to a run on disk: plan, diagnose, attack, resume.
+
+One text under attack, without a run: nothing is stored.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -13,44 +16,33 @@ from typing import Any
 
 from brittle.asks import Attack, Case, declared, uses_budget
 from brittle.attacks import wanted_mask
-from brittle.attacks.language import language_warning
+from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
-from brittle.data.example import case_ids
+from brittle.data.example import Example, case_ids
 from brittle.engine.broker import Asker, Broker, Totals
-from brittle.engine.outcomes import Outcome
+from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
+from brittle.levels import LEVELS
 from brittle.opening import as_target
-from brittle.runs.asking_again import ask_again
+from brittle.results import Result, Step
+from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
-from brittle.runs.keywords import with_keywords
+from brittle.runs.keywords import SharedAnswers, with_keywords
 from brittle.runs.options import Keep, Limits, split_flat, with_flat
-from brittle.runs.resuming import (
-    default_path,
-    is_finished_part,
-    open_store,
-    same_but_budget,
-)
-from brittle.runs.rows import FinishedRows, result_of, rows_of
+from brittle.runs.resuming import default_path, is_finished_part, open_store, same_but_budget
+from brittle.runs.rows import FinishedRows, result_of, rows_of, steps_of
 from brittle.runs.run import Run
-from brittle.runs.shared_answers import SharedAnswers
 from brittle.runs.store import Store
-from brittle.runs.under_way import (
-    ENDS_PROCESS,
-    UnderWay,
-    ask_one_by_one,
-    react,
-    suspects_of,
-)
-from brittle.runs.workers.asking import WorkerAsker
+from brittle.runs.under_way import ENDS_PROCESS, UnderWay, ask_one_by_one, react, suspects_of
 from brittle.runs.workers.setup import is_asked_by_driver
-from brittle.runs.workers.starting import Workforce, start_driver
+from brittle.runs.workers.starting import WorkerAsker, Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
-from brittle.targets.diagnosis.sample import SAMPLE_SIZE
+from brittle.targets.diagnosis.samples import SAMPLE_SIZE
 from brittle.targets.options import Target
 from brittle.targets.protocols import HasScores, Translates, close, declared_by
 from brittle.text import Text
@@ -363,3 +355,34 @@ def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
     doubt = declared(job.attack, "doubt")
     message = doubt([case.item for case in cases[:SAMPLE_SIZE]]) if doubt and cases else None
     return [message] if message else []
+
+
+def ladder_attacks() -> list[tuple[str, Mapping[str, Any]]]:
+    """Return an attack for every level of edits, from gentle to rough."""
+    return [("auto", {"levels": level, "random_edits": 0}) for level in LEVELS]
+
+
+def try_text(
+    target: Any,
+    text: str,
+    attacks: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    label: str | None = None,
+    goal: str | Goal | None = None,
+    seed: int = 0,
+    budget: int | None = None,
+) -> list[tuple[Result, list[Step]]]:
+    """Attack one text with each attack; return how each ended, with its improvements on the way.
+
+    An attack is its name and its settings, and has the whole budget. What one has asked the next
+    one need not ask again.
+    """
+    labels = () if label is None else (label,)
+    dataset = Dataset("sentence", "all", (Example.of(text, label),), labels)
+    attempts, shared = [], SharedAnswers()
+    for attack, settings in attacks:
+        job = Job.of(target, dataset, attack, settings, seed=seed, goal=goal)
+        (case,) = job.cases(dataset, ["sentence"], set())
+        outcome = search(job, case, budget, shared)
+        attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
+    return attempts

@@ -27,28 +27,28 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from brittle import files
 from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
 from brittle.results import Result, Step
-from brittle.runs.former_layouts import column_names, update_layout
-from brittle.runs.manifest import Manifest, StoredTotals
-from brittle.runs.store_errors import damaged_contents, translated_errors
-from brittle.runs.stored_rows import (
+from brittle.runs.layout import (
     RESULT_COLUMNS,
     STEP_COLUMNS,
+    Manifest,
+    StoredTotals,
+    column_names,
     load_fields,
     load_result,
     load_status,
     load_step,
     result_row,
     step_rows,
+    update_layout,
     with_shared_edits,
 )
-from brittle.runs.write_ahead_log import check_log, lacks_log
-from brittle.schema import reader
-from brittle.validity.figures import Floors, Validity
-from brittle.validity.stored import FLOORS, JUDGEMENTS, VALIDITY
+from brittle.runs.sqlite_files import check_log, damaged_contents, lacks_log, translated_errors
+from brittle.safety import files
+from brittle.safety.schema import reader
+from brittle.validity.figures import FLOORS, JUDGEMENTS, VALIDITY, Floors, Validity
 
 if TYPE_CHECKING:
     from brittle.data.example import Example

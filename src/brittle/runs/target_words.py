@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.data.dataset import Dataset
-from brittle.english.common_words import common_words
+from brittle.english.words import common_words
 from brittle.errors import MissingPackage
 from brittle.targets.protocols import declared_by
 from brittle.text import is_word, words_of

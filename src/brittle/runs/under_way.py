@@ -23,10 +23,10 @@ from typing import Any
 
 from brittle.asks import ANSWER, Case
 from brittle.engine.broker import Broker
-from brittle.files import DAMAGED
 from brittle.runs.job import Job
 from brittle.runs.workers.setup import is_asked_by_driver
 from brittle.runs.workers.starting import Workforce
+from brittle.safety.files import DAMAGED
 from brittle.text import Text
 
 ASKED, ATTACKED = "asked", "attacked"

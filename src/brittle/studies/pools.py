@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from brittle import files
 from brittle.errors import UsageError
 from brittle.formatting import plural
+from brittle.safety import files
 from brittle.zoo.names import grid
-from brittle.zoo.names.members import SEPARATOR, member_lines
-from brittle.zoo.names.parsing import NameParts, split_name
-from brittle.zoo.names.pools import POOLS, pool_models
+from brittle.zoo.names.grid import POOLS, pool_models
+from brittle.zoo.names.parsing import SEPARATOR, NameParts, member_lines, split_name
 
 PREFIX = "pool:"
 OTHER = "other"

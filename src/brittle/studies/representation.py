@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError, unknown
-from brittle.metrics.operations import aligned
-from brittle.reports.nearest import nearest_section
+from brittle.metrics.words import aligned
+from brittle.reports.importance import nearest_section
 from brittle.reports.page import Section
 from brittle.results import Result
 from brittle.targets.protocols import HasEmbeddings, declared_by
@@ -31,7 +31,7 @@ TEXTS_PER_CALL = 1024
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class WordNeighbour:
     """A word of the vocabulary, and the cosine of its vector with that of the word asked about."""
 
     word: str
@@ -48,8 +48,8 @@ class EditedWord:
 
     word: str
     edited: str
-    before: tuple[Neighbour, ...]
-    after: tuple[Neighbour, ...]
+    before: tuple[WordNeighbour, ...]
+    after: tuple[WordNeighbour, ...]
     cosine: float
     rank: int
 
@@ -84,7 +84,7 @@ class EmbeddedWords:
             )
         return vector
 
-    def nearest(self, word: str, k: int = 5) -> tuple[Neighbour, ...]:
+    def nearest(self, word: str, k: int = 5) -> tuple[WordNeighbour, ...]:
         """Return the k words with the highest cosine, without the word itself in any case."""
         return self._nearest(self.vector(word), word, k)
 
@@ -97,11 +97,13 @@ class EmbeddedWords:
         before, after = self._nearest(old, word, k), self._nearest(new, edited, k)
         return EditedWord(word, edited, before, after, cosine, int((nearer & others).sum()))
 
-    def _nearest(self, vector: Vectors, word: str, k: int) -> tuple[Neighbour, ...]:
+    def _nearest(self, vector: Vectors, word: str, k: int) -> tuple[WordNeighbour, ...]:
         cosine = self.unit @ vector
         order = np.argsort(-cosine, kind="stable").tolist()
         others = (row for row in order if self.words[row].lower() != word.lower())
-        return tuple(Neighbour(self.words[row], float(cosine[row])) for row in islice(others, k))
+        return tuple(
+            WordNeighbour(self.words[row], float(cosine[row])) for row in islice(others, k)
+        )
 
 
 def embed_vocabulary(

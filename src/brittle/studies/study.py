@@ -1,4 +1,13 @@
-"""A study: what it is about, who took part, and what was found, whatever its kind.
+"""A study: its name, facts, results, failures and warnings; and how it is loaded and exported.
+
+Rows for other programs and for people: CSV, JSON lines, Markdown, or Parquet.
+
+Studies that earlier versions stored, in the present layout.
+
+Format 1 had all fields of a study beside each other, other ones for every kind; before there were
+several kinds, the file did not name its kind.
+
+A study: what it is about, who took part, and what was found, whatever its kind.
 
 `Study` is the one class of all kinds. A kind (`StudyKind`) says which facts and results its studies
 have and how they are shown, in one file; `KINDS` names that file. A study is stored as one JSON
@@ -8,6 +17,7 @@ its runs (`study_files.py`). Files of earlier layouts are read by `former_studie
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,13 +26,106 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from brittle import files
 from brittle.errors import UsageError, require, unknown
-from brittle.reports.study_view import StudyView
-from brittle.schema import FileName, Malformed, load_json, parse
+from brittle.reports.study_page import StudyView
+from brittle.reports.table import Column, Table
+from brittle.safety import files
+from brittle.safety.files import replacing, write_csv
+from brittle.safety.schema import FileName, Malformed, load_json, parse
 from brittle.studies import SUFFIX as SUFFIX
-from brittle.studies.export import Rows, write_rows
-from brittle.studies.former_studies import FIRST_KIND, in_present_layout
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def write_rows(rows: Rows, path: str | Path, exact: bool = False) -> Path:
+    """Write rows as .csv, .jsonl, .md or .parquet, by the ending of the file's name.
+
+    A cell of a .csv that a spreadsheet would compute is made a text, unless it is to be `exact`.
+    """
+    out = Path(path)
+    if out.suffix not in (".csv", ".jsonl", ".md", ".parquet"):
+        raise UsageError(
+            f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or "
+            ".parquet, or in .md."
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(out) as new:
+        if out.suffix == ".parquet":
+            _write_parquet(rows, new)
+        else:
+            text = rows_as(rows, out.suffix.removeprefix("."), exact, for_files=True)
+            new.write_bytes(text.encode(errors="replace"))
+    return out
+
+
+def rows_as(rows: Rows, format: str, exact: bool = False, for_files: bool = False) -> str:
+    """Return rows with the same keys as "csv", "jsonl" or "md".
+
+    In files that any program may read, JSON is in ASCII, and lines of CSV end as in its standard.
+    """
+    names = list(rows[0]) if rows else []
+    if format == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=for_files) + "\n" for row in rows)
+    if format == "csv":
+        file = io.StringIO(newline="")
+        write_csv(
+            file,
+            list(rows[0]) if rows else [],
+            rows,
+            exact=exact,
+            line_end="\r\n" if for_files else "\n",
+        )
+        return file.getvalue()
+    names = list(rows[0]) if rows else []
+    columns = [Column(name, format=_in_three_digits) for name in names]
+    return Table(columns, [[row[name] for name in names] for row in rows]).markdown() + "\n"
+
+
+def _in_three_digits(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _write_parquet(rows: Rows, out: Path) -> None:
+    arrow = require("pyarrow", "frames", "Exporting to parquet")
+    parquet = require("pyarrow.parquet", "frames", "Exporting to parquet")
+    parquet.write_table(arrow.Table.from_pylist(list(rows)), out)
+
+
+FIRST_KIND = "transfer"
+"""The kind of the studies that were stored before there were several kinds."""
+FACTS: Mapping[str, frozenset[str]] = {
+    "transfer": frozenset(
+        {
+            *("pool", "attack", "settings", "data", "split", "seed", "labels", "attacked"),
+            *("max_winners", "locked"),
+        }
+    ),
+    "grid": frozenset(
+        {
+            *("pool", "data", "split", "seed", "limit", "all_right", "budget", "attacks"),
+            "settings",
+        }
+    ),
+    "robustness": frozenset({"pool", "data", "split", "generator", "seed", "settings"}),
+}
+COMMON = frozenset({"name", "failures", "warnings"})
+"""The fields of format 1 by what they are: facts of a kind, or of every study; all others are
+results."""
+
+
+def in_present_layout(content: dict[str, Any], present: int) -> dict[str, Any]:
+    """Return the fields of a stored study as the present version stores them.
+
+    Those of a layout or a kind that is not known stay as they are.
+    """
+    kind = content.get("kind", FIRST_KIND)
+    if content.get("format") != 1 or not isinstance(kind, str) or kind not in FACTS:
+        return {"kind": kind, "format": None, **content}
+    fields = {name: value for name, value in content.items() if name not in ("kind", "format")}
+    common = {name: fields.pop(name) for name in COMMON & fields.keys()}
+    facts = {name: fields.pop(name) for name in FACTS[kind] & fields.keys()}
+    return {"kind": kind, "format": present, **common, "facts": facts, "results": fields}
+
 
 F = TypeVar("F")
 R = TypeVar("R")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import EditRequest, Gradient, Level
+from brittle.moves import EditRequest, GradientAnswer, Level
 from brittle.text import HOLE, Text
 
 if TYPE_CHECKING:
@@ -155,19 +155,19 @@ def gradients_of(
     requests: Sequence[EditRequest],
     alignments: Sequence[Alignment],
     passes: Iterable[tuple[Sequence[int], Sequence[Any], Any]],
-) -> list[Gradient]:
+) -> list[GradientAnswer]:
     """Return the scores of texts, and the gradient at each of their words or characters.
 
     A pass has the numbers of some requests, their scores, and the gradient at every token. The
     gradient of a word is the sum over its tokens; a character has that of its token.
     """
-    answers: dict[int, Gradient] = {}
+    answers: dict[int, GradientAnswer] = {}
     for numbers, scores, gradient in passes:
         for n, score, rows in zip(numbers, scores, gradient.cpu().double().numpy()):
             value: Any = by_character(alignments[n], rows, 0.0)
             if requests[n].space.level == "words":
                 value = sum_and_mean(alignments[n])[0] @ rows[: len(alignments[n].word)]
-            answers[n] = Gradient(score, value)
+            answers[n] = GradientAnswer(score, value)
     return [answers[n] for n in range(len(requests))]
 
 

@@ -13,7 +13,8 @@ from brittle.asks import ANSWER, GRADED, Attack, Bound
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
 from brittle.errors import BrittleError, TargetError, UsageError, message_of
-from brittle.packages import KNOWN
+from brittle.safety.packages import KNOWN
+from brittle.targets.answer_parsers import cut, parse_texts
 from brittle.targets.protocols import (
     Decodes,
     Embeds,
@@ -33,7 +34,6 @@ from brittle.targets.protocols import (
     Translates,
     declared_by,
 )
-from brittle.targets.translators.texts import cut, parse_texts
 
 MAX_CACHED_PASSES = 4096  # answers; a search rarely asks for the inside of one text twice
 GRADIENT_REMEDY = (

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from brittle.engine.cache import Cache
+from brittle.engine.desks import Cache
 from brittle.errors import TargetError, UsageError
-from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.fingerprints import hash_parts
 from brittle.targets.protocols import (
     Classifies,
     HasCanonicalLogits,

@@ -1,10 +1,14 @@
-"""Any Python function as a target: texts or pictures in, scores or texts out.
+"""Functions as targets: of texts, of fields, or of pictures.
+
+Any Python function as a target: texts or pictures in, scores or texts out.
 
 What it receives is a list of strings, a list of dicts if the texts have several fields, or an array
 of pictures × height × width × channels, from 0 to 1. It returns a table of probabilities (items ×
 labels), or one answer per item: a label, a map label → score, or, if declared, a single number. A
 function that translates returns a list of strings; one whose argument is annotated as `str` is
 called with one text at a time.
+
+A target on pictures from a torch module or a function.
 """
 
 from __future__ import annotations
@@ -12,18 +16,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from brittle.errors import BrittleError, TargetError, UsageError
-from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
-from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
-from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_answers
+from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.picture import Shape
+from brittle.targets.answer_parsers import (
+    AnswerParser,
+    BlackBoxClassifier,
+    BlackBoxTranslator,
+    ScoreParser,
+    TextParser,
+    of_transport,
+)
+from brittle.targets.fingerprints import code_of, hash_answers
 from brittle.targets.labels import IF_IT_TRANSLATES, label_names, stated_labels
 from brittle.targets.options import TargetOptions
-from brittle.targets.pictures.reading import ArrayReader
-from brittle.targets.protocols import failing_as
-from brittle.targets.readers import ItemReader, TextReader
+from brittle.targets.protocols import Classifies, failing_as
+from brittle.targets.readers import ArrayReader, ItemReader, TextReader
+from brittle.targets.registry import TargetKind
 
 A = TypeVar("A")
 
@@ -130,3 +140,31 @@ def _check_signature(call: Any, who: str) -> inspect.Parameter | None:
     except ValueError:
         return None  # a builtin has no signature: the first call shows whether it fits
     return signature.parameters[next(iter(bound.arguments))]
+
+
+def check_reads(kind: TargetKind, spec: str, options: TargetOptions) -> None:
+    """Refuse a kind of target that reads texts, if the data are pictures."""
+    if options.shape is not None and kind.texts_only:
+        raise UsageError(
+            f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
+            "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "
+            "estimator, a torch module or a function of an array."
+        )
+
+
+def of_picture_object(obj: Any, shape: Shape, options: TargetOptions) -> Classifies:
+    """Build a target from a torch module, or from any other function of an array."""
+    options.refuse("a target on pictures", "mask", "answers")
+    if not (hasattr(obj, "state_dict") and hasattr(obj, "named_modules")):
+        return cast(Classifies, of_function(obj, options))
+    require("torch", "torch", "A torch module")
+    from brittle.targets.torch.pictures import of_picture_module
+
+    return of_picture_module(
+        obj,
+        shape,
+        labels=options.labels,
+        scores=options.scores,
+        name=options.name,
+        device=options.device,
+    )

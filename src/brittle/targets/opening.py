@@ -1,4 +1,9 @@
-"""Open a target: a name by the registry, a live object by its methods."""
+"""Open a target from what a user names or hands in, but for models of the zoo.
+
+Open a target: a name by the registry, a live object by its methods.
+
+Open models of transformers: classifiers and seq2seq models, by a name or live.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,55 @@ from pathlib import Path
 from typing import Any, cast
 
 from brittle.errors import UsageError
-from brittle.named import import_named
-from brittle.targets.additive_pipelines import open_estimator
 from brittle.targets.ensemble import of_members
-from brittle.targets.function import of_function
+from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
 from brittle.targets.options import Target, TargetOptions
-from brittle.targets.pictures.build import check_reads, of_picture_object
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import Opened, describe_kinds, find_kind
-from brittle.targets.transformers.opening import of_transformers
+from brittle.targets.sklearn import open_estimator
+from brittle.targets.transformers import classifier, seq2seq
 from brittle.targets.zoo.translator import holds_translator
-from brittle.zoo.names.members import parse_members
-from brittle.zoo.names.parsing import BEAM_SETTING
+from brittle.values import import_named
+from brittle.zoo.names.parsing import BEAM_SETTING, parse_members
+
+
+def open_transformers(
+    spec: str, options: TargetOptions
+) -> classifier.SequenceClassifier | seq2seq.Seq2Seq:
+    """Open `hf:NAME` or a folder, a model of transformers."""
+    if seq2seq.names_seq2seq(spec):
+        return seq2seq.load(spec, **_seq2seq_options(options))
+    options.refuse("a transformers model that is no seq2seq model", "answers")
+    options.refuse("a transformers classifier", "scores")
+    return options.read_with_mask(
+        lambda mask: classifier.load(spec, mask=mask, **_classifier_options(options))
+    )
+
+
+def of_transformers(
+    model: Any, tokenizer: Any, options: TargetOptions
+) -> classifier.SequenceClassifier | seq2seq.Seq2Seq:
+    """Build a target from a live model and its tokenizer."""
+    if seq2seq.is_seq2seq(model):
+        return seq2seq.of_model(model, tokenizer, **_seq2seq_options(options))
+    options.refuse("a transformers classifier", "scores", "answers")
+    return options.read_with_mask(
+        lambda mask: classifier.of_model(
+            model, tokenizer, mask=mask, **_classifier_options(options)
+        )
+    )
+
+
+def _classifier_options(options: TargetOptions) -> dict[str, Any]:
+    return {"labels": options.labels, "name": options.name, "device": options.device}
+
+
+def _seq2seq_options(options: TargetOptions) -> dict[str, Any]:
+    options.refuse_classifier()
+    mask = None if options.mask is None else options.black_box_mask
+    return {"name": options.name, "device": options.device, "mask": mask}
+
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 

@@ -1,4 +1,10 @@
-"""How a target is opened: one value, filled once at the edge, and handed on as it is.
+"""Options of a target as one value, how a masked word reads, and variables of the environment.
+
+Rendering of texts for black boxes: a string, or a dict of strings for several fields.
+
+Values of environment variables in the description of a target: `${NAME}`.
+
+How a target is opened: one value, filled once at the edge, and handed on as it is.
 
 An option is a field of `TargetOptions`. Its default, its type and its help make the flag of the
 command line, the keyword of `brittle.as_target` and `brittle.attack`, and what a run stores to open
@@ -7,13 +13,60 @@ its target again. So a new option is added here, and used in the adapter that it
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 from brittle.errors import UsageError, unknown
-from brittle.targets.rendering import PADDING
+from brittle.redaction import remember
+from brittle.text import Text
 from brittle.values import Flag, flags_of
+
+PADDING, UNKNOWN = "pad", "unknown"
+"""What `mask` may say in place of a text, for models whose tokens are known: a hole then reads as
+padding, a zero vector, or as the unknown word."""
+
+
+def render(item: Text, mask: str) -> str | dict[str, str]:
+    """Render a text, its holes as `mask`: one field as a string, several as a dict."""
+    fields = item.fields(mask)
+    return next(iter(fields.values())) if len(fields) == 1 else fields
+
+
+def render_single(items: Sequence[Text], mask: str, who: str) -> list[str]:
+    """Render texts for a target that reads only one field; several fields are an error."""
+    texts = []
+    for item in items:
+        text = render(item, mask)
+        if isinstance(text, dict):
+            raise UsageError(
+                f"{who} reads one text, but the data has the fields {', '.join(text)}. Wrap it in "
+                "a function that takes a list of dicts (python:module:name), or name one column."
+            )
+        texts.append(text)
+    return texts
+
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def fill_in(template: str, where: str) -> str:
+    """Replace `${NAME}` by the value of the environment variable, which is hidden from then on."""
+
+    def value_of(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1])
+        if value is None:
+            raise UsageError(
+                f"The {where} needs the environment variable {match[1]}, which is not set. "
+                f"Set it first: export {match[1]}=…"
+            )
+        remember(value)
+        return value
+
+    return VARIABLE.sub(value_of, template)
+
 
 T = TypeVar("T")
 Labels = str | Sequence[str] | Mapping[str, str] | None

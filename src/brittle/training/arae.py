@@ -1,4 +1,8 @@
-"""Fitting of an ARAE: step by step, until its autoencoder gets no better, then its generator.
+"""Fitting of an ARAE, and how good a generator of sentences is.
+
+How good a generator of sentences is: words rebuilt, and perplexities both ways.
+
+Fitting of an ARAE: step by step, until its autoencoder gets no better, then its generator.
 
 A resumed training ends with the same weights as an undisturbed one. This file needs torch.
 """
@@ -15,19 +19,113 @@ import torch
 from torch import Tensor, nn
 
 from brittle.errors import UsageError
-from brittle.training.arae_latent import fit_latent
-from brittle.training.arae_steps import SentenceRows, Trainer
+from brittle.metrics.ngrams import NgramModel
+from brittle.training.arae_steps import SentenceRows, Trainer, fit_latent
 from brittle.training.checkpoint import StepState
-from brittle.training.job import Diverged, Fitted, Job, changed_result
+from brittle.training.job import Diverged, Fitted, TrainingJob, after_step, changed_result
 from brittle.training.loop import seeded
-from brittle.training.progress import after_step
-from brittle.training.sentence_measures import SentenceMeasures, measure
 from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.arae import ARAE, CRITIC
+from brittle.zoo.generators.arae import ARAE, CRITIC, parts_of
 from brittle.zoo.generators.sentences import SentenceTokenizer
+from brittle.zoo.generators.texts import REBUILT
 from brittle.zoo.restoring import save_network
-from brittle.zoo.tokenizers.words import UNKNOWN
+from brittle.zoo.tokenizers import PAD, UNKNOWN
+
+SAMPLES = 5_000
+SEED = 0
+ROWS_PER_PASS = 512
+
+
+@dataclass(frozen=True)
+class SentenceMeasures:
+    """What is measured on held-out sentences and on generated ones.
+
+    `rebuilt` and `inverted` are the shares of the words of held-out sentences that stand at their
+    position again, through the code alone, and through inverter and generator. `reverse` is the
+    perplexity of held-out sentences under a 5-gram model of the generated ones, `forward` that of
+    the generated ones under a model of the train split. `real` is the reverse perplexity of as many
+    sentences of the train split. `distinct` is the share of different sentences among the samples.
+    """
+
+    rebuilt: float
+    inverted: float | None
+    forward: float | None
+    reverse: float
+    real: float | None
+    distinct: float
+
+    def describe(self) -> str:
+        """Format what is known in training."""
+        return (
+            f"words rebuilt {self.rebuilt:.3f}, reverse perplexity {self.reverse:.1f}, "
+            f"{self.distinct:.0%} of the samples are different"
+        )
+
+    def summary(self) -> str:
+        """Format the figures that a list of generators shows."""
+        return (
+            f"words rebuilt {self.rebuilt:.3f}, through inverter and generator "
+            f"{self.inverted or 0:.3f}; reverse perplexity {self.reverse:.1f}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        values = {
+            REBUILT: self.rebuilt,
+            "words rebuilt through inverter and generator": self.inverted,
+            "forward perplexity": self.forward,
+            "reverse perplexity": self.reverse,
+            "reverse perplexity of real sentences": self.real,
+            "different sentences": self.distinct,
+        }
+        return {name: round(value, 4) for name, value in values.items() if value is not None}
+
+
+def measure(
+    model: ARAE,
+    tokenizer: SentenceTokenizer,
+    train: Tensor,
+    dev: Tensor,
+    samples: int = SAMPLES,
+    *,
+    is_inverted: bool = True,
+) -> SentenceMeasures:
+    """Measure a generator in evaluation mode; its samples are drawn by one seed."""
+    model.eval()
+    with torch.inference_mode():
+        generator = torch.Generator().manual_seed(SEED)
+        first: Any = model.generator[0]
+        z = torch.randn((samples, first.in_features), generator=generator)
+        decoded = [
+            model.decoder.greedy(model.generator(part.to(train.device)))
+            for part in parts_of(z, ROWS_PER_PASS)
+        ]
+        made = _sentences(torch.cat(decoded))
+        held_out = _sentences(dev)
+        words = len(tokenizer)
+        codes = [model.codes(part) for part in parts_of(dev, ROWS_PER_PASS)]
+        rebuilt = _share_rebuilt(model, codes, dev)
+        inverted = forward = real = None
+        if is_inverted:
+            again = [model.generator(model.inverter(code)) for code in codes]
+            inverted = _share_rebuilt(model, again, dev)
+            of_train = _sentences(train)
+            forward = NgramModel.of(of_train, words).perplexity(made)
+            real = NgramModel.of(of_train[:samples], words).perplexity(held_out)
+        reverse = NgramModel.of(made, words).perplexity(held_out)
+    return SentenceMeasures(rebuilt, inverted, forward, reverse, real, len(set(made)) / len(made))
+
+
+def _sentences(rows: Tensor) -> list[tuple[int, ...]]:
+    return [tuple(token for token in row if token != PAD) for row in rows.tolist()]
+
+
+def _share_rebuilt(model: ARAE, codes: list[Tensor], rows: Tensor) -> float:
+    """Return the share of words that are decoded at their own position."""
+    decoded = torch.cat([model.decoder.greedy(code) for code in codes])
+    asked = rows != PAD
+    return float((decoded == rows)[asked].float().mean())
+
 
 log = logging.getLogger(__name__)
 MIN_DISTINCT = 0.05  # a generator with fewer different sentences has collapsed
@@ -37,7 +135,7 @@ CHECK_SAMPLES = 1_000
 REPORTS_BETWEEN_CHECKPOINTS = 10
 
 
-def fit_sentence_generator(job: Job) -> Fitted:
+def fit_sentence_generator(job: TrainingJob) -> Fitted:
     """Fit an ARAE on sentences; the vocabulary is that of the train split."""
     device, settings = torch_device(job.device), job.settings
     sentences = [str(text) for text in job.train.texts]
@@ -117,7 +215,7 @@ class SentenceTraining:
 class _Watch:
     """Judges and reports a training at its checkpoints; `at` is what was measured last."""
 
-    job: Job
+    job: TrainingJob
     training: SentenceTraining
     tokenizer: SentenceTokenizer
     at: SentenceMeasures | None = None
@@ -170,7 +268,7 @@ class _Watch:
         return self.at.distinct < MIN_DISTINCT and not is_best and is_late
 
 
-def _run(job: Job, training: SentenceTraining, tokenizer: SentenceTokenizer) -> StepState:
+def _run(job: TrainingJob, training: SentenceTraining, tokenizer: SentenceTokenizer) -> StepState:
     """Train until no more words are rebuilt; restore the best weights, also if it diverges."""
     watch = _Watch(job, training, tokenizer)
     resume(training, job.folder)
@@ -187,7 +285,9 @@ def _run(job: Job, training: SentenceTraining, tokenizer: SentenceTokenizer) -> 
     return training.state
 
 
-def _finish(job: Job, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted) -> Fitted:
+def _finish(
+    job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted
+) -> Fitted:
     """Fit generator and inverter to the codes there are, measure and save them."""
     model, rows, settings = trainer.model, trainer.rows, trainer.settings
 
@@ -215,7 +315,7 @@ def _finish(job: Job, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fi
     return replace(fitted, parts=parts, measures={**fitted.measures, **figures})
 
 
-def _rows(job: Job, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:
+def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:
     """Return the rows of sentences; those of the train split with an unknown word are left out."""
     train = tokenizer.rows(job.train.texts)
     known = ~(train == UNKNOWN).any(axis=1)

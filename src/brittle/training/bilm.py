@@ -14,16 +14,19 @@ from torch import Tensor
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.training.job import Fitted, Job, changed_result
+from brittle.training.job import Fitted, TrainingJob, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
-from brittle.zoo.batches import make_row_batch
-from brittle.zoo.bilm.language_model import LanguageModel
 from brittle.zoo.device import torch_device
 from brittle.zoo.names.settings import LanguageModelSettings
+from brittle.zoo.networks import LanguageModel, make_row_batch
 from brittle.zoo.restoring import save_network
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
-from brittle.zoo.tokenizers.pairs import ID_BYTES
-from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
+from brittle.zoo.tokenizers import (
+    ID_BYTES,
+    SPECIAL_WORDS,
+    UNKNOWN_CHARACTER,
+    CharacterTokenizer,
+    WordTokenizer,
+)
 
 DEV_SHARE = 20  # words of the train split for each word of the dev split that is read
 MIN_WORDS = 10  # of the vocabulary: with fewer there is nothing to predict
@@ -44,7 +47,7 @@ class Perplexity:
         return (self.forward + self.backward) / 2
 
 
-def fit_bilm(job: Job) -> Fitted:
+def fit_bilm(job: TrainingJob) -> Fitted:
     """Fit a language model; its vocabulary and its alphabet are those of the words it reads."""
     device, settings = torch_device(job.device), job.settings
     train = _first_texts(job.train.texts, settings.words)
@@ -157,7 +160,9 @@ def _has_known(tokenizer: CharacterTokenizer, spans: Sequence[bytes]) -> bool:
     )
 
 
-def _vocabulary(job: Job, texts: Sequence[Text], settings: LanguageModelSettings) -> WordTokenizer:
+def _vocabulary(
+    job: TrainingJob, texts: Sequence[Text], settings: LanguageModelSettings
+) -> WordTokenizer:
     vocabulary = WordTokenizer.of(texts, cap=settings.vocabulary, min_count=settings.min_count)
     count = len(vocabulary) - len(SPECIAL_WORDS)
     if count < MIN_WORDS:

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from brittle import files
 from brittle.errors import UsageError
+from brittle.safety import files
 from brittle.zoo.folder import load_tensors, write_tensors
 
 log = logging.getLogger(__name__)

@@ -12,9 +12,8 @@ from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import load_splits
-from brittle.zoo.bilm.folder import PART, reference
-from brittle.zoo.folder import CARD_FILE
-from brittle.zoo.model_cache import models_folder, trained_models
+from brittle.zoo.bilm import PART, reference
+from brittle.zoo.folder import CARD_FILE, models_folder, trained_models
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name

@@ -1,4 +1,9 @@
-"""One training: the argument of every fitting function, its result, and the card of the model."""
+"""One training: its arguments, its progress, and its result.
+
+Progress reports of a training.
+
+One training: the argument of every fitting function, its result, and the card of the model.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +20,75 @@ from brittle.text import Text
 from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.plan import TrainingPlan
-from brittle.training.progress import Report, silent
 from brittle.training.splits import NO_TEXTS, LabelledTexts, TrainingSplits
 from brittle.zoo.folder import Card
 from brittle.zoo.model import Model
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers import WordTokenizer
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """The progress of a training; `dev_accuracy` is known only at the end of an epoch.
+
+    `loss` is the mean since the epoch began. `measures` describes an epoch that has no accuracy; a
+    training without epochs has 0 of them, and says so how far it is.
+    """
+
+    model: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    dev_accuracy: float | None = None
+    best: bool = False
+    measures: str = ""
+
+    def __str__(self) -> str:
+        if not self.epochs:
+            return f"{self.model}: {self.measures}"
+        line = f"{self.model}: epoch {self.epoch}/{self.epochs}"
+        if self.dev_accuracy is None:
+            return f"{line}, step {self.step}/{self.steps}, loss {self.loss:.3f}"
+        mark = " (best)" if self.best else ""
+        accuracy = f"loss {self.loss:.3f}, dev accuracy {self.dev_accuracy:.3f}"
+        return f"{line}, {self.measures or accuracy}{mark}"
+
+
+def end_of_epoch(
+    model: str,
+    epoch: int,
+    epochs: int,
+    loss: float,
+    dev_accuracy: float,
+    is_best: bool,
+    measures: str = "",
+) -> TrainingProgress:
+    """Report an epoch that has ended."""
+    return TrainingProgress(model, epoch, epochs, 1, 1, loss, dev_accuracy, is_best, measures)
+
+
+def after_step(
+    model: str, step: int, steps: int, loss: float, line: str, is_best: bool = False
+) -> TrainingProgress:
+    """Report a training without epochs, in a line of its own words."""
+    return TrainingProgress(model, 0, 0, step, steps, loss, None, is_best, line)
+
+
+Report = Callable[[TrainingProgress], None]
+
+
+def silent(progress: TrainingProgress) -> None:
+    """Ignore a report."""
+
 
 TEXTS_PER_PASS = 256
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """One training: the plan of a model, and where its weights, its checkpoint and its log go.
 
     The weights go to `folder`, and the checkpoint until it is trained. `added` are texts that the
@@ -160,7 +221,9 @@ def card_of(
     )
 
 
-def build_vocabulary(job: Job, *, cap: int | None = None, min_count: int = 1) -> WordTokenizer:
+def build_vocabulary(
+    job: TrainingJob, *, cap: int | None = None, min_count: int = 1
+) -> WordTokenizer:
     """Build the vocabulary of the train split and its variants; an empty one is an error."""
     sides, fields = "pair" in job.design.parts, job.splits.fields
     if sides and len(fields) != 2:

@@ -8,20 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.training.checkpoint import TrainingState
-from brittle.training.job import Fitted, Job, accuracy, build_vocabulary
-from brittle.training.progress import end_of_epoch
+from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary, end_of_epoch
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
-from brittle.zoo.linear import FIRST_WORD, Linear
+from brittle.zoo.model import FIRST_WORD, Linear
 from brittle.zoo.names.settings import LinearSvmSettings
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers import WordTokenizer
 
 Array = NDArray[np.float64]
 MAX_NEWTON_STEPS = 50
 RIDGE = 1e-6  # makes the Hessian invertible: the same offset for all classes changes no loss
 
 
-def fit_naive_bayes(job: Job) -> Fitted:
+def fit_naive_bayes(job: TrainingJob) -> Fitted:
     """Fit multinomial naive Bayes: smoothed log-probabilities of words, and no class prior.
 
     Words that are not in the train split, and holes, have no influence.
@@ -46,7 +45,7 @@ def fit_naive_bayes(job: Job) -> Fitted:
     return Fitted(dev_accuracy, epochs=1)
 
 
-def fit_linear_svm(job: Job) -> Fitted:
+def fit_linear_svm(job: TrainingJob) -> Fitted:
     """Fit a linear SVM, one class against the rest, by averaged SGD on the hinge loss.
 
     The epoch that is best on the dev split is kept. Its margins on that split are then calibrated
@@ -157,6 +156,6 @@ def _word_counts(key: bytes) -> tuple[NDArray[np.int32], Array]:
     return ids, count.astype(np.float64)
 
 
-def _save(job: Job, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
+def _save(job: TrainingJob, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
     folders.write_tensors(job.folder / folders.WEIGHTS_FILE, {"weight": weight, "bias": bias})
     folders.write_words(job.folder / folders.VOCABULARY_FILE, vocabulary.words)

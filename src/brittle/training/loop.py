@@ -20,17 +20,16 @@ from torch import Tensor, nn
 
 from brittle.training import checkpoint
 from brittle.training.checkpoint import TrainingState
-from brittle.training.job import Diverged, Fitted
-from brittle.training.optimizers import (
+from brittle.training.job import Diverged, Fitted, Report, TrainingProgress, end_of_epoch
+from brittle.training.stepwise import (
     clip_gradients,
     learning_rate,
     make_optimizer,
     restore_state,
     state_of,
 )
-from brittle.training.progress import Report, TrainingProgress, end_of_epoch
 from brittle.zoo.names.settings import TrainedByEpochs
-from brittle.zoo.threads import ThreadUse
+from brittle.zoo.restoring import ThreadUse
 
 REPORTS_PER_EPOCH = 20
 BATCHES_PER_POOL = 20  # shuffled batches that are sorted by length together

@@ -1,4 +1,9 @@
-"""Fitting of the networks of the zoo."""
+"""Fitting of the networks of the zoo, the TreeLSTM among them. Needs torch.
+
+Fitting of the networks of the zoo.
+
+Fitting of the TreeLSTM on pairs of sentences. This file needs torch.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +13,33 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from brittle.training.adversarial.network_loss import LabelledBatch, NetworkInTraining, batch_loss
-from brittle.training.epoch_texts import EpochTexts
-from brittle.training.job import Fitted, Job, accuracy, build_vocabulary
-from brittle.training.kept_layers import KeptLayers
+from brittle.training.adversarial.losses import (
+    KeptLayers,
+    LabelledBatch,
+    NetworkInTraining,
+    batch_loss,
+)
+from brittle.training.adversarial.texts import EpochTexts
+from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.word_vectors import RECIPES, initial_vectors
-from brittle.zoo.bilm.folder import (
-    PART,
-    find_bilm,
-    load_alphabet,
-    load_settings,
-    open_bilm,
-)
+from brittle.zoo.bilm import PART, find_bilm, load_alphabet, load_settings, open_bilm
 from brittle.zoo.device import torch_device
+from brittle.zoo.folder import models_folder
 from brittle.zoo.gradient_check import check_gradients, describe, is_masked
-from brittle.zoo.model_cache import models_folder
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.restoring import save_network
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
-from brittle.zoo.tokenizers.words import WordTokenizer
-from brittle.zoo.trees.network import TreeClassifier
+from brittle.zoo.tokenizers import UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer
+from brittle.zoo.trees import TreeClassifier, TreeEncoder, TreeModel, forest_of, trees_of
 from brittle.zoo.white_box import NetworkWhiteBox
 
 log = logging.getLogger(__name__)
 
 
-def fit_network(job: Job) -> Fitted:
+def fit_network(job: TrainingJob) -> Fitted:
     """Fit a network; its vocabulary and its alphabet are those of the train split."""
     device, settings = torch_device(job.device), job.settings
     parts = job.design.parts
@@ -94,7 +96,7 @@ def fit_network(job: Job) -> Fitted:
 
 
 def initialize_embedding(
-    network: Classifier | TreeClassifier, vocabulary: WordTokenizer, job: Job
+    network: Classifier | TreeClassifier, vocabulary: WordTokenizer, job: TrainingJob
 ) -> None:
     """Set the pretrained vectors of words; words without one keep their random vectors.
 
@@ -110,3 +112,32 @@ def initialize_embedding(
         with torch.no_grad():
             network.embedding.weight[torch.from_numpy(ids)] = torch.from_numpy(vectors)
     network.embedding.weight.requires_grad_(settings.tuned)
+
+
+def fit_tree_network(job: TrainingJob) -> Fitted:
+    """Fit a TreeLSTM by the cross-entropy of its logits; all sentences are parsed first."""
+    device, settings = torch_device(job.device), job.settings
+    vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
+    encoder = TreeEncoder(vocabulary, settings.max_length)
+    with seeded(job.seed, 1):
+        network = TreeClassifier(job.design.parts, settings, len(vocabulary), len(job.labels))
+        initialize_embedding(network, vocabulary, job)
+        network.to(device)
+
+        def save(folder: Path) -> None:
+            save_network(folder, network, vocabulary.words)
+
+        texts = EpochTexts(job, encoder.encode, lambda key: len(key) >> 3, save)
+
+        def loss(rows: list[int]) -> Tensor:
+            label = torch.tensor([texts.label[i] for i in rows], device=device)
+            forest = forest_of(trees_of([texts.encoded[i] for i in rows]), device)
+            return nn.functional.cross_entropy(network(forest), label)
+
+        def dev_accuracy() -> float:
+            return accuracy(TreeModel(network, encoder, device), job.dev)
+
+        trainable = Trainable(
+            network, settings, texts.prepare, loss, dev_accuracy, texts.clean_epochs
+        )
+        return fit_and_save(job, trainable, save)

@@ -1,36 +1,159 @@
-"""Fitting of the generators of pictures. This file needs torch."""
+"""Fitting of the generators of pictures, and what a trained one is worth. Needs torch.
+
+A classifier of the zoo that looks at the samples of a generator. This file needs torch.
+
+What a trained generator of pictures is worth, in numbers for its card. This file needs torch.
+
+Fitting of the generators of pictures. This file needs torch.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from brittle.data import has_splits
 from brittle.data import load as load_data
-from brittle.png import contact_sheet
-from brittle.ranking.pixels import as_tensor
-from brittle.training.generator_judge import JUDGE, Judge, find_judge
-from brittle.training.generator_measures import measure, rebuilt, samples, spread
-from brittle.training.job import Diverged, Fitted, Job
+from brittle.picture import Picture, contact_sheet
+from brittle.ranking.moves import as_tensor
+from brittle.training.job import Diverged, Fitted, TrainingJob, after_step
 from brittle.training.loop import seeded
 from brittle.training.pictures import pixels_of, shape_of
-from brittle.training.progress import after_step
 from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
-from brittle.training.wgan_steps import WganTraining
+from brittle.training.wgan import WganTraining
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.networks import build
+from brittle.zoo.folder import trained_models
+from brittle.zoo.generators.networks import Wgan, build
+from brittle.zoo.model import Model, open_model
 from brittle.zoo.restoring import save_network
+
+JUDGE = "LeNet"
+PICTURES_PER_PASS = 256
+MISSING_SHARE = 0.01  # a class with less of the samples is missing
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A trained classifier of the same pictures: its name, its labels, and the model."""
+
+    name: str
+    labels: tuple[str, ...]
+    model: Model
+
+    def probabilities(self, pixels: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probabilities of pictures × height × width × channels."""
+        parts = []
+        for start in range(0, len(pixels), PICTURES_PER_PASS):
+            pictures = Picture.rows(pixels[start : start + PICTURES_PER_PASS])
+            logits = self.model.logits(self.model.encode(pictures)).astype(np.float64)  # type: ignore[arg-type]
+            power = np.exp(logits - logits.max(axis=1, keepdims=True))
+            parts.append(power / power.sum(axis=1, keepdims=True))
+        return np.concatenate(parts)
+
+    def missing(self, pixels: NDArray[np.float32]) -> list[str]:
+        """Return the classes that hardly any of the pictures are seen as."""
+        share = np.bincount(self.probabilities(pixels).argmax(axis=1), minlength=len(self.labels))
+        return [
+            label for label, count in zip(self.labels, share) if count < MISSING_SHARE * len(pixels)
+        ]
+
+
+def find_judge(data: str, shape: Sequence[int]) -> Judge | None:
+    """Open the best LeNet in the cache that was trained on these data; None if there is none."""
+    fitting = [
+        model
+        for model in trained_models()
+        if (model.name, model.data) == (JUDGE, data) and model.card.parts["shape"] == list(shape)
+    ]
+    if not fitting:
+        return None
+    best = max(fitting, key=lambda model: model.dev_accuracy or 0.0)
+    card, model = open_model(best.path)
+    return Judge(card.full_name, card.labels, model)
+
+
+ROWS_PER_PASS = 128
+SAMPLES = 2000
+DIGITS = 4
+Pixels = NDArray[np.float32]
+
+
+def samples(networks: Wgan, latent: int, count: int) -> Pixels:
+    """Decode the same points of the latent space every time."""
+    z = torch.randn(count, latent, generator=torch.Generator().manual_seed(count))
+    device = next(networks.parameters()).device
+    with torch.no_grad():
+        passes = torch.split(z.to(device), ROWS_PER_PASS)
+        parts = [networks.generator(rows).cpu() for rows in passes]
+    return _pixels(torch.cat(parts))
+
+
+def rebuilt(networks: Wgan, pixels: Pixels) -> Pixels:
+    """Return G(I(x)) of pictures."""
+    device = next(networks.parameters()).device
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(pixels), ROWS_PER_PASS):
+            rows = as_tensor(pixels[start : start + ROWS_PER_PASS], device)
+            parts.append(networks.generator(networks.inverter(rows)).cpu())
+    return _pixels(torch.cat(parts))
+
+
+def measure(
+    networks: Wgan, latent: int, held_out: Pixels, split: str, judge: Judge | None
+) -> dict[str, Any]:
+    """Return the figures of a generator; those of classes only if a classifier judges them."""
+    copies = rebuilt(networks, held_out)
+    difference = copies.astype(np.float64) - held_out
+    error = np.sqrt((difference**2).mean(axis=(1, 2, 3)))
+    drawn = samples(networks, latent, SAMPLES)
+    figures: dict[str, Any] = {
+        "held out": f"{split} split, {len(held_out):,} pictures",
+        "reconstruction error": {
+            "mean": round(float(error.mean()), DIGITS),
+            "99 of 100": round(float(np.quantile(error, 0.99)), DIGITS),
+        },
+        "spread of samples": round(spread(drawn, held_out), 3),
+    }
+    summary = f"reconstruction error {error.mean():.3f}"
+    if judge is None:
+        return figures | {"summary": summary}
+    probability = judge.probabilities(drawn)
+    share = np.bincount(probability.argmax(axis=1), minlength=len(judge.labels)) / SAMPLES
+    before, after = (judge.probabilities(p).argmax(axis=1) for p in (held_out, copies))
+    kept = float((before == after).mean())
+    return figures | {
+        "judged by": judge.name,
+        "samples": SAMPLES,
+        "classes": {label: round(float(s), DIGITS) for label, s in zip(judge.labels, share)},
+        "confidence": round(float(probability.max(axis=1).mean()), DIGITS),
+        "label kept": round(kept, DIGITS),
+        "summary": f"{summary}, label kept on {kept:.1%}, rarest class {share.min():.1%}",
+    }
+
+
+def spread(drawn: Pixels, real: Pixels) -> float:
+    """Return how far the pixels of samples spread, over those of the data."""
+    own, expected = (float(p.astype(np.float64).std(axis=0).mean()) for p in (drawn, real))
+    return own / expected if expected else 0.0
+
+
+def _pixels(pictures: torch.Tensor) -> Pixels:
+    pixels: Pixels = pictures.permute(0, 2, 3, 1).contiguous().numpy()
+    return pixels
+
 
 log = logging.getLogger(__name__)
 SAMPLE_SHEET, REBUILT_SHEET = "samples.png", "rebuilt.png"
 SHEET_COLUMNS, SHEET_PICTURES = 10, 100
 JUDGED_SAMPLES = 500
 SMALLEST_SPREAD = 0.25  # of the samples, relative to the data; below it they are nearly alike
-Pixels = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -41,7 +164,7 @@ class HeldOut:
     split: str
 
 
-def fit_picture_generator(job: Job) -> Fitted:
+def fit_picture_generator(job: TrainingJob) -> Fitted:
     """Fit generator, critic and inverter; write the weights of the first and the last.
 
     A test split, if there is one, judges the result. If a loss is not a number, the weights of the
@@ -111,7 +234,7 @@ def doubts(name: str, measures: Any) -> list[str]:
 class _Watch:
     """Shows how a training goes: sheets of pictures, losses, and the classes of samples."""
 
-    job: Job
+    job: TrainingJob
     training: WganTraining
     held_out: HeldOut
     judge: Judge | None

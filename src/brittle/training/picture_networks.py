@@ -10,12 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.pixels import as_tensor
-from brittle.training.job import Fitted, Job, changed_result
+from brittle.ranking.moves import as_tensor
+from brittle.training.job import Fitted, TrainingJob, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.pictures import labelled_pictures, shape_of, share_correct
 from brittle.zoo.device import torch_device
-from brittle.zoo.pictures.networks import build, forward
+from brittle.zoo.pictures import build, forward
 from brittle.zoo.restoring import save_network
 
 
@@ -31,7 +31,7 @@ def chosen_rows(count: int, share: float, seed: int) -> NDArray[np.int64]:
     return np.sort(kept)
 
 
-def fit_picture_network(job: Job) -> Fitted:
+def fit_picture_network(job: TrainingJob) -> Fitted:
     """Fit a network by the cross-entropy of its logits."""
     device, settings, shape = torch_device(job.device), job.settings, shape_of(job)
     train, dev = (labelled_pictures(job, part) for part in (job.splits.train, job.splits.dev))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from brittle.data import Dataset
 from brittle.errors import UsageError, require
 from brittle.picture import Picture, Shape, stack
-from brittle.training.job import Fitted, Job
+from brittle.training.job import Fitted, TrainingJob
 from brittle.zoo import folder as folders
-from brittle.zoo.pictures.forest import Forest, forest_tensors
+from brittle.zoo.forest import Forest, forest_tensors
 
 PICTURES_PER_PASS = 256
 Predict = Callable[[NDArray[np.float32]], NDArray[np.int64]]
@@ -27,7 +27,7 @@ class LabelledPictures:
     label: NDArray[np.int64]
 
 
-def shape_of(job: Job) -> Shape:
+def shape_of(job: TrainingJob) -> Shape:
     """Return the shape of the pictures of a job."""
     shape = job.splits.train.shape
     if shape is None:
@@ -37,20 +37,20 @@ def shape_of(job: Job) -> Shape:
     return shape
 
 
-def pixels_of(job: Job, dataset: Dataset) -> NDArray[np.float32]:
+def pixels_of(job: TrainingJob, dataset: Dataset) -> NDArray[np.float32]:
     """Decode the pictures of one of a job's data sets."""
     pictures = [Picture.decode(example.fields[0][1]) for example in dataset]
     return stack(pictures, shape_of(job), job.name)
 
 
-def labelled_pictures(job: Job, dataset: Dataset) -> LabelledPictures:
+def labelled_pictures(job: TrainingJob, dataset: Dataset) -> LabelledPictures:
     """Decode the pictures of one of a job's data sets, with the indices of their labels."""
     index = {label: i for i, label in enumerate(job.labels)}
     label = np.array([index[str(example.label)] for example in dataset])
     return LabelledPictures(pixels_of(job, dataset), label)
 
 
-def fit_forest(job: Job) -> Fitted:
+def fit_forest(job: TrainingJob) -> Fitted:
     """Fit a random forest by scikit-learn; what is kept are its arrays."""
     ensemble = require("sklearn.ensemble", "sklearn", f"Training {job.name}")
     model = ensemble.RandomForestClassifier(n_estimators=job.settings.trees, random_state=job.seed)

@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from brittle import files
 from brittle.errors import UsageError
+from brittle.safety import files
 from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
-from brittle.zoo import model_cache as cache
+from brittle.zoo import folder as cache
 from brittle.zoo.folder import full_name
 from brittle.zoo.names import changes, grid
+from brittle.zoo.names.changes import neutral_values
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.limits import neutral_values
 from brittle.zoo.names.settings import ModelSettings
 
 SPELLING_SETTINGS = (

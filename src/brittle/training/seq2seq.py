@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from brittle.data import Dataset
 from brittle.goals.bleu import corpus_bleu
 from brittle.text import words_of
-from brittle.training.job import Fitted, Job, changed_result
+from brittle.training.job import Fitted, TrainingJob, changed_result
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.names.settings import TranslatorSettings
@@ -26,7 +26,7 @@ from brittle.zoo.seq2seq.pieces import BEGIN, END, PAD, Pieces
 WIDE = 128
 
 
-def fit_translator(job: Job) -> Fitted:
+def fit_translator(job: TrainingJob) -> Fitted:
     """Fit a translator; its pieces and its vocabulary are those of the train split."""
     settings, device = job.settings, torch_device(job.device)
     sources, targets = _sides(job.splits.train)

@@ -9,14 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from brittle import files
 from brittle.errors import BrittleError, UsageError, require
+from brittle.safety import files
 from brittle.training import checkpoint, elmo
-from brittle.training.adversarial import attacked, methods
-from brittle.training.adversarial.methods import AdversarialTraining
-from brittle.training.adversarial.parsing import is_by_attack, parse_method
-from brittle.training.adversarial.variants import with_variants
-from brittle.training.job import Diverged, Fitted, Job, card_of
+from brittle.training.adversarial import methods, texts
+from brittle.training.adversarial.methods import AdversarialTraining, is_by_attack, parse_method
+from brittle.training.adversarial.texts import with_variants
+from brittle.training.job import Diverged, Fitted, Report, TrainingJob, card_of, silent
 from brittle.training.plan import (
     Changed,
     TrainingPlan,
@@ -26,19 +25,18 @@ from brittle.training.plan import (
     model_name,
     settings_that_matter,
 )
-from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
-from brittle.training.sentences import load_sentences
 from brittle.training.splits import (
     KNOWN_FINGERPRINTS,
     TrainingSplits,
     check_splits,
+    load_sentences,
     load_splits,
     short_name,
 )
 from brittle.training.word_vectors import PACKAGES
+from brittle.zoo import folder as cache
 from brittle.zoo import folder as folders
-from brittle.zoo import model_cache as cache
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
@@ -272,7 +270,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         partial.mkdir(exist_ok=True)
         started = time.perf_counter()
         try:
-            fitted = fit(Job(plan, partial, device, progress))
+            fitted = fit(TrainingJob(plan, partial, device, progress))
         except Diverged as error:
             raise _keep_diverged(plan, partial, error, time.perf_counter() - started) from error
         finally:
@@ -286,7 +284,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
 def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Remove temporary files and write the card; `seconds` counts only the last session."""
     checkpoint.remove(partial)
-    attacked.remove(partial)
+    texts.remove(partial)
     versions = files.versions("brittle", "numpy", *_packages(plan.design))
     card = card_of(plan, fitted, seconds, versions)
     folders.write_card(partial, card, readme(card, plan.design.about))
@@ -316,14 +314,14 @@ def _move(source: Path, folder: Path) -> None:
     source.rename(folder)
 
 
-def fit(job: Job) -> Fitted:
+def fit(job: TrainingJob) -> Fitted:
     """Fit the model of a job and write its weights to the job's folder."""
     family = job.design.family
     for module, extra in family.needs:
         require(module, extra, f"Training {job.design.name}")
     job = with_variants(job)
     if family.is_refitted:
-        job = attacked.with_added_texts(job, family.fit)
+        job = texts.with_added_texts(job, family.fit)
     fitted: Fitted = family.fit(job)
     return fitted
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from brittle.english.vectors import GLOVE, GLOVE_MODULE, load_vectors
 from brittle.errors import require
-from brittle.packages import KNOWN
+from brittle.safety.packages import KNOWN
 from brittle.text import Text
-from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
+from brittle.zoo.tokenizers import SPECIAL_WORDS, WordTokenizer
 
 Floats = NDArray[np.float32]
 

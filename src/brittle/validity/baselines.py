@@ -16,22 +16,21 @@ from typing import Any
 import numpy as np
 
 from brittle.asks import Case, Tag, Unfit
-from brittle.attacks.random_swap import random_swap
+from brittle.attacks.baselines import random_swap
 from brittle.data import has_splits
-from brittle.data.folders import split_files
+from brittle.data.files import split_files
 from brittle.edits import diff
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError
-from brittle.metrics.operations import is_by_characters
-from brittle.metrics.shares import rate_of_shares
+from brittle.metrics.judged import rate_of_shares
 from brittle.metrics.summary import Figure, rate, summary
+from brittle.metrics.words import is_by_characters
 from brittle.opening import as_target
 from brittle.picture import Picture
 from brittle.results import Result, has_adversary
 from brittle.text import Text
-from brittle.validity.figures import Floors, OtherFamily
+from brittle.validity.figures import FLOORS, Floors, MeasuredRun, OtherFamily, as_stored
 from brittle.validity.judges import read_labels
-from brittle.validity.stored import FLOORS, MeasuredRun, as_stored
 
 DRAWS = 5
 LINEAR = ("naive-bayes", "linear-svm")

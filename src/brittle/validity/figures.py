@@ -1,14 +1,32 @@
-"""What is measured of a run's validity: by people, by a judge, and three floors without either."""
+"""What was measured of a run's validity, or read of such texts before, and how it is kept.
+
+What is measured of a run's validity: by people, by a judge, and three floors without either.
+
+What was measured of a run, as the plain data that its file keeps.
+
+What blind readers said of broken texts, by level of edits: of this run, or as shipped.
+
+`readings.json` is shipped. `benchmarks/ladder.py` writes it from verdicts on texts that were read
+blind, with untouched ones mixed in. It says who read, and which kind of texts. What people said of
+a run itself comes before it, level by level.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from brittle.errors import UsageError
-from brittle.metrics.agreement import Agreement
-from brittle.metrics.products import product_of_rates
-from brittle.metrics.summary import Figure
+from brittle.formatting import plural
+from brittle.metrics.judged import Agreement
+from brittle.metrics.summary import Figure, product_of_rates
+from brittle.results import Result, has_adversary
+from brittle.safety.schema import Malformed, parse
 
 PARTS = ("label", "meaning", "natural")
 VALID = "valid"
@@ -22,7 +40,7 @@ class Thresholds:
     natural: int = 3
 
     def __post_init__(self) -> None:
-        from brittle.validity.presets import NATURAL, SAME_MEANING
+        from brittle.validity.questionnaire import NATURAL, SAME_MEANING
 
         for name, highest in (("meaning", len(SAME_MEANING)), ("natural", len(NATURAL))):
             if not 1 <= getattr(self, name) <= highest:
@@ -123,3 +141,123 @@ class Floors:
     random_edit: Figure | None = None
     other: OtherFamily | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
+
+
+VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
+"""The names of what is measured of a run after it was made."""
+M = TypeVar("M", Validity, Floors)
+
+
+class Rechecked(Protocol):
+    """An adversary that the target was asked about again."""
+
+    @property
+    def row(self) -> Result: ...
+
+    @property
+    def still_wins(self) -> bool: ...
+
+
+class MeasuredRun(Protocol):
+    """A stored run, as what measures its validity sees it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def manifest(self) -> dict[str, Any]: ...
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of its examples."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """The height, width and channels of its pictures."""
+        ...
+
+    def results(self) -> list[Result]: ...
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of it before; {} if nothing was."""
+        ...
+
+    def keep_measured(self, name: str, value: Mapping[str, Any]) -> None: ...
+
+    def recheck(self, target: Any, rows: Sequence[Result]) -> Iterator[Rechecked]:
+        """Ask a target again about the adversaries of rows."""
+        ...
+
+
+def as_stored(measured: Validity | Floors) -> dict[str, Any]:
+    """Return what was measured as plain data."""
+    return asdict(measured)
+
+
+def restore_validity(content: Mapping[str, Any]) -> Validity | None:
+    """Return the validity that a run keeps; None if nobody has measured it."""
+    return _restored(Validity, content)
+
+
+def restore_floors(content: Mapping[str, Any]) -> Floors | None:
+    """Return the floors that a run keeps; None if they were not measured."""
+    return _restored(Floors, content)
+
+
+def _restored(kind: type[M], content: Mapping[str, Any]) -> M | None:
+    try:
+        return parse(kind, content) if content else None
+    except Malformed as error:
+        raise UsageError(
+            f"The {kind.__name__.lower()} that the run keeps cannot be read: {error}. It is "
+            "damaged, or of another version. Measure it again: brittle validity."
+        ) from error
+
+
+@dataclass(frozen=True)
+class LevelReading:
+    """How many broken texts of a level keep label, meaning and grammar, of how many read.
+
+    Where several people read a text, `valid` adds the share of them who find it valid. `label`
+    counts the texts that keep the label alone; None if that is not known. `reader` says who read,
+    `texts` what kind of texts they were; `is_own` marks texts of the run itself.
+    """
+
+    valid: float
+    label: int | None
+    of: int
+    reader: str
+    texts: str
+    is_own: bool = False
+
+
+@cache
+def readings() -> Mapping[str, LevelReading]:
+    """Load the readings by level."""
+    content = files("brittle.validity").joinpath("readings.json").read_text("utf-8")
+    return parse(Mapping[str, LevelReading], json.loads(content))  # type: ignore[type-abstract]
+
+
+def own_readings(validity: Validity | None, results: Sequence[Result]) -> dict[str, LevelReading]:
+    """Return by level what people said of broken texts of this run; {} if nobody read any."""
+    if validity is None or validity.reading is None:
+        return {}
+    shares = validity.reading.shares
+    read = [row for row in results if row.case in shares and has_adversary(row)]
+    broken = sum(row.status == "broken" for row in results)
+    texts = "texts of this run"
+    if broken != validity.broken:
+        texts += ", before it went on"
+    who = plural(validity.reading.people, ("person", "people"))
+    by_level: dict[str, list[float]] = {}
+    for row in read:
+        if row.level is not None:
+            by_level.setdefault(row.level, []).append(shares[row.case])
+    return {
+        level: LevelReading(sum(valid), None, len(valid), who, texts, is_own=True)
+        for level, valid in by_level.items()
+    }

@@ -22,8 +22,8 @@ from brittle.results import Result
 from brittle.targets.capabilities import answers_of, make_desks
 from brittle.targets.labels import match_labels
 from brittle.text import Text
+from brittle.validity.figures import JUDGEMENTS, MeasuredRun
 from brittle.validity.sampling import row_digest
-from brittle.validity.stored import JUDGEMENTS, MeasuredRun
 
 BATCH = 64
 PAIR_FIELDS = ("original", "adversarial")

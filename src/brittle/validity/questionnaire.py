@@ -1,7 +1,11 @@
-"""What people are asked: questions about one or two panels of an item, in order.
+"""What people are asked: questions about an item, and the questionnaires of papers.
+
+What people are asked: questions about one or two panels of an item, in order.
 
 A panel is a text or a picture: an original, or an adversary. Which is which stands in the key, not
 on the page.
+
+The questionnaires: our own, and those of papers that asked people.
 """
 
 from __future__ import annotations
@@ -9,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from brittle.errors import unknown
 
 QuestionKind = Literal["label", "scale", "yes-no", "which"]
 Arrangement = Literal["mixed", "adversaries", "shuffled", "rivals"]
@@ -100,3 +106,168 @@ class Questionnaire:
 
     def by_key(self) -> Mapping[str, Question]:
         return {question.key: question for question in self.questions}
+
+
+STANDARD = "standard"
+SAME_MEANING = (
+    "something else, or nothing",
+    "related, but mostly different",
+    "similar, but something important differs",
+    "the same but for a detail",
+    "the same",
+)
+NATURAL = (
+    "nonsense",
+    "hard to understand",
+    "clumsy or wrong, but clear",
+    "a little odd",
+    "as a person would {write} it",
+)
+LABEL_GUIDELINE = (
+    "Label: what would whoever made it call this {thing}? Go by the whole of it. If no label fits "
+    "better than another, choose “cannot tell”."
+)
+NATURAL_GUIDELINE = (
+    "Natural: could a person have {written} this on purpose? Wrong forms, parts that nobody would "
+    "put there and broken sentences make it less natural. What all {thing}s here have, such as "
+    "missing capitals or blanks before commas, does not count."
+)
+MEANING_GUIDELINE = (
+    "Meaning: would you tell a friend the same after either {thing}? A change that is merely "
+    "odd changes nothing; one that makes it {say} another thing does."
+)
+LABEL = Question("label", "label", "Which label fits this {thing}?")
+BLIND = (
+    "Some {thing}s were changed by a program, some were not. You cannot know which; do not guess."
+)
+
+_QUESTIONNAIRES = (
+    Questionnaire(
+        STANDARD,
+        "label, naturalness, then meaning beside the other version: validity",
+        "mixed",
+        (
+            LABEL,
+            Question("natural", "scale", "How natural is it?", choices=NATURAL),
+            Question("meaning", "scale", "Do both {say} the same?", (0, 1), choices=SAME_MEANING),
+        ),
+        ("The {thing}", "Another version"),
+        (BLIND, LABEL_GUIDELINE, NATURAL_GUIDELINE, MEANING_GUIDELINE),
+        originals=0.25,
+    ),
+    Questionnaire(
+        "similarity",
+        "label, then similarity to the original from 1 to 5",
+        "adversaries",
+        (
+            LABEL,
+            Question(
+                "similarity",
+                "scale",
+                "How similar is it to the original?",
+                (0, 1),
+                choices=SAME_MEANING,
+            ),
+        ),
+        ("The {thing}", "The original"),
+        (LABEL_GUIDELINE, MEANING_GUIDELINE),
+    ),
+    Questionnaire(
+        "original",
+        "which of the two is the original?",
+        "shuffled",
+        (Question("original", "which", "Which one is the original?", (0, 1), (0, 1)),),
+        ("First", "Second"),
+        ("One of the two {thing}s was changed by a program. Choose the one that was not.",),
+    ),
+    Questionnaire(
+        "hotflip",
+        "labels alone; half originals, equally many of every class",
+        "mixed",
+        (LABEL,),
+        ("The {thing}",),
+        (BLIND, LABEL_GUIDELINE),
+        originals=0.5,
+        by_class=True,
+        median=True,
+        source="Ebrahimi et al. (2018), section 4.2",
+        differs="The paper had 300 originals and 300 adversaries, each read by three people or "
+        "more; it does not print its instructions.",
+    ),
+    Questionnaire(
+        "natural-pictures",
+        "do two runs' adversaries look handwritten; which is closer to the original",
+        "rivals",
+        (
+            Question("handwritten", "yes-no", "Does this look handwritten?"),
+            Question("handwritten-2", "yes-no", "Does this look handwritten?", (1,), (1,)),
+            Question("closer", "which", "Which one is closer to the original?", (2, 0, 1), (0, 1)),
+        ),
+        ("First", "Second", "The original"),
+        (
+            "Handwritten: could somebody have drawn this with a pen?",
+            "Closer: which of the two would you rather take for the original?",
+        ),
+        by_class=True,
+        source="Zhao et al. (2018), Table 7",
+        differs="The paper had 20 digits, two of every class, and 13 answers a question; it does "
+        "not print its instructions.",
+    ),
+    Questionnaire(
+        "natural-changes",
+        "which of two runs' adversaries changes the original more naturally",
+        "rivals",
+        (
+            Question(
+                "changes",
+                "which",
+                "Which one changes the original in a more natural way?",
+                (2, 0, 1),
+                (0, 1),
+            ),
+        ),
+        ("First", "Second", "The original"),
+        ("Natural: which of the two could a person rather have {written}?",),
+        by_class=True,
+        source="Zhao et al. (2018), section 4",
+        differs="The paper compared its adversaries of LeNet with those of FGSM; it does not say "
+        "on how many digits, and does not print its instructions.",
+    ),
+    Questionnaire(
+        "natural-sentences",
+        "is the adversary grammatical, is it similar to the original; one run or two",
+        "adversaries",
+        (
+            Question("grammatical", "yes-no", "Is this grammatical?"),
+            Question("similar", "yes-no", "Is it similar to the original?", (0, 1)),
+        ),
+        ("The {thing}", "The original"),
+        (
+            "Grammatical: could it be printed without a correction?",
+            "Similar: does it say about the same as the original?",
+        ),
+        source="Zhao et al. (2018), Table 8",
+        differs="The paper had 20 pairs of sentences and 4 answers a question; it does not print "
+        "its instructions.",
+    ),
+    Questionnaire(
+        "attention",
+        "the label of an adversary; then which of two runs' adversaries is more natural",
+        "rivals",
+        (LABEL, Question("readable", "which", "Which one is more natural?", (0, 1), (0, 1))),
+        ("First", "Second"),
+        (LABEL_GUIDELINE, "Natural: which of the two would a person rather have {written}?"),
+        relative=True,
+        source="Hsieh et al. (2019), Tables 3 and 4",
+        differs="The paper had 3 answers a sample, and does not say whether one person saw both "
+        "versions of a text. Here a person labels one of the two before the other is shown.",
+    ),
+)
+PRESETS: Mapping[str, Questionnaire] = {one.name: one for one in _QUESTIONNAIRES}
+
+
+def preset(name: str) -> Questionnaire:
+    """Return a questionnaire by its name."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS, "brittle annotate --help lists them.")
+    return PRESETS[name]

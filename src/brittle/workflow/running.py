@@ -1,4 +1,7 @@
-"""Run the tasks of a graph that have no stored result yet, with the workers of a backend."""
+"""Run the tasks of a graph that have no stored result yet, with the workers of a backend.
+
+Messages for a person that come seldom enough to be read.
+"""
 
 from __future__ import annotations
 
@@ -138,3 +141,19 @@ class _Running:
         assert self._workers is not None
         self._count += 1
         self._workers.start(ended.assignment)
+
+
+SECONDS_BETWEEN_MESSAGES = 20.0
+
+
+def throttle(report: Report) -> Report:
+    """Return a report that drops messages which come too soon after the last one."""
+    last = time.monotonic()
+
+    def throttled(message: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_MESSAGES:
+            last = time.monotonic()
+            report(message)
+
+    return throttled

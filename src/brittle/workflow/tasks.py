@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError, unknown
-from brittle.schema import parse
+from brittle.safety import files
+from brittle.safety.schema import parse
 
 MAX_FILE_NAME = 120  # file systems allow 255 bytes, of which runs and locks need some
 FAILED = "failed"

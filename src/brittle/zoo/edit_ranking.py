@@ -15,15 +15,18 @@ import torch
 from torch import Tensor
 
 from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
-from brittle.ranking.characters import CharacterEdits, EditedWords
-from brittle.ranking.edited_words import rank_by_vectors
+from brittle.ranking.characters import (
+    CharacterEdits,
+    EditedWords,
+    VectorGradients,
+    WordSwaps,
+    rank_by_vectors,
+)
 from brittle.ranking.moves import RankedMoves, rank_as_needed, rank_lazily
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
-from brittle.ranking.words import VectorGradients, WordSwaps
 from brittle.zoo.fast.character_gradients import CharacterStates
 from brittle.zoo.gradients import GradientPasses, WordGradients
-from brittle.zoo.tokenizers.characters import CharacterTokenizer
-from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
+from brittle.zoo.tokenizers import UNKNOWN, CharacterTokenizer, WordTokenizer
 
 WORDS_PER_PASS = 1 << 12  # words whose spellings are read, or edited, at once
 

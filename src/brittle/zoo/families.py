@@ -31,7 +31,7 @@ from brittle.zoo.names.settings import (
     check_network,
     check_translator,
 )
-from brittle.zoo.tokenizers.words import UNKNOWN as UNKNOWN_WORD_ID
+from brittle.zoo.tokenizers import UNKNOWN as UNKNOWN_WORD_ID
 
 if TYPE_CHECKING:
     from brittle.zoo.names.grid import Design
@@ -161,7 +161,7 @@ NAIVE_BAYES = Family(
     kind="linear",
     settings=NaiveBayesSettings,
     fit=Later("brittle.training.linear:fit_naive_bayes"),
-    open=Later("brittle.zoo.linear:open_linear"),
+    open=Later("brittle.zoo.model:open_linear"),
     target=Later("brittle.targets.zoo.target:open_additive"),
     separates_pairs=False,
     opens_with=(),
@@ -196,8 +196,8 @@ TREE = Family(
     kind="tree",
     settings=NetworkSettings,
     check=check_network,
-    fit=Later("brittle.training.trees:fit_tree_network"),
-    open=Later("brittle.zoo.trees.model:open_tree_model"),
+    fit=Later("brittle.training.networks:fit_tree_network"),
+    open=Later("brittle.zoo.trees:open_tree_model"),
     target=Later("brittle.targets.zoo.target:open_plain"),
     packages=(TORCH, SAFETENSORS, "spacy"),
     refuses=dict.fromkeys(
@@ -225,7 +225,7 @@ LANGUAGE_MODEL = Family(
     kind="language model",
     settings=LanguageModelSettings,
     fit=Later("brittle.training.bilm:fit_bilm"),
-    open=Later("brittle.zoo.bilm.folder:open_language_model"),
+    open=Later("brittle.zoo.bilm:open_language_model"),
     labels="none",
     noun="biLM",
     answers="states",
@@ -258,7 +258,7 @@ PICTURE_NETWORK = Family(
     kind="picture",
     settings=PictureNetworkSettings,
     fit=Later("brittle.training.picture_networks:fit_picture_network"),
-    open=Later("brittle.zoo.pictures.network_model:open_pixel_network"),
+    open=Later("brittle.zoo.pictures:open_pixel_network"),
     target=Later("brittle.targets.zoo.target:open_picture_network"),
     item_kind="picture",
     refuses={
@@ -271,7 +271,7 @@ FOREST = replace(
     PICTURE_NETWORK,
     settings=ForestSettings,
     fit=Later("brittle.training.pictures:fit_forest"),
-    open=Later("brittle.zoo.pictures.forest:open_forest"),
+    open=Later("brittle.zoo.forest:open_forest"),
     target=Later("brittle.targets.zoo.target:open_picture_model"),
     opens_with=(),
     needs=(("sklearn", "sklearn"),),

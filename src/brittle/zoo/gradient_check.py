@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brittle.metrics.rank_correlation import rank_correlation
+from brittle.metrics.paired import rank_correlation
 from brittle.moves import EditRequest, EditSpace, Level, Move
 from brittle.text import HOLE, Text
-from brittle.zoo.tokenizers.characters import CharacterTokenizer
-from brittle.zoo.tokenizers.words import UNKNOWN
+from brittle.zoo.tokenizers import UNKNOWN, CharacterTokenizer
 
 if TYPE_CHECKING:
     from brittle.zoo.white_box import NetworkWhiteBox

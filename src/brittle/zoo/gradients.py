@@ -15,17 +15,16 @@ import torch
 from torch import Tensor
 
 from brittle.moves import EditRequest
-from brittle.ranking.layout import Integers
-from brittle.ranking.objective import objective_gradient
-from brittle.ranking.whole_rows import repeat_last
+from brittle.ranking.moves import objective_gradient
+from brittle.ranking.top_k import Integers, repeat_last
 from brittle.text import HOLE, Text, Word
-from brittle.zoo.batches import pad_keys, split_by_words, split_rows
 from brittle.zoo.device import without_cudnn
 from brittle.zoo.fast.character_gradients import CharacterPasses, CharacterStates
 from brittle.zoo.fast.lstm_gradients import LstmGradients
-from brittle.zoo.layers.encoders import TransformerEncoder
+from brittle.zoo.layers import TransformerEncoder
+from brittle.zoo.networks import pad_keys, split_by_words, split_rows
 from brittle.zoo.scoring import NetworkModel
-from brittle.zoo.tokenizers.characters import CharacterTokenizer
+from brittle.zoo.tokenizers import CharacterTokenizer
 
 # Of one pass: more needs memory and is no faster.
 MAX_WORDS_PER_PASS = 1 << 13

@@ -12,27 +12,38 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.ranking.whole_rows import ROWS, whole_rows
+from brittle.ranking.top_k import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo import folder as folders
-from brittle.zoo.batches import Tokenizer, make_row_batch, pad_keys, split_by_words
-from brittle.zoo.bilm.folder import PART, find_bilm, load_settings, open_bilm
+from brittle.zoo.bilm import PART, find_bilm, load_settings, open_bilm
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.fast.bilm import FastBiLM
-from brittle.zoo.fast.cnn import FastCnn
+from brittle.zoo.fast.cnn import FastCnn, WordVectorCache, word_vector_cache
 from brittle.zoo.fast.lstm import FastLstm
-from brittle.zoo.fast.word_vectors import WordVectorCache, word_vector_cache
 from brittle.zoo.folder import Card
-from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
-from brittle.zoo.layers.heads import Last, Maximum
+from brittle.zoo.layers import CNNEncoder, Last, LSTMEncoder, Maximum
 from brittle.zoo.names.settings import NetworkSettings
-from brittle.zoo.networks import Classifier, build
-from brittle.zoo.restoring import check_row_length, load_network
-from brittle.zoo.threads import ThreadUse
-from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
-from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
-from brittle.zoo.tokenizers.words import WordTokenizer, encode_swaps, positions_and_columns
+from brittle.zoo.networks import (
+    Classifier,
+    Tokenizer,
+    build,
+    make_row_batch,
+    pad_keys,
+    split_by_words,
+)
+from brittle.zoo.restoring import ThreadUse, check_row_length, load_network
+from brittle.zoo.tokenizers import (
+    MAX_SPELLINGS,
+    UNKNOWN_CHARACTER,
+    CharacterTokenizer,
+    WordColumns,
+    WordTokenizer,
+    encode_swaps,
+    positions_and_columns,
+    side_columns,
+    split_sides,
+)
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
 TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share

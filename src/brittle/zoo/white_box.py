@@ -15,17 +15,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError, unknown
-from brittle.inside import Attention, Embedding
-from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
+from brittle.moves import EditRequest, EditSpace, GradientAnswer, Level, ScoredMoves
 from brittle.text import Text, Word
+from brittle.zoo import layers as heads
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
-from brittle.zoo.layers import heads
-from brittle.zoo.layers.bilm import LSTM_LAYERS
-from brittle.zoo.layers.encoders import AverageEncoder, TransformerEncoder
+from brittle.zoo.layers import LSTM_LAYERS, AverageEncoder, TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
-from brittle.zoo.tokenizers.characters import CharacterTokenizer
+from brittle.zoo.tokenizers import CharacterTokenizer
 
 Array = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ class NetworkWhiteBox:
             answers.update(zip(numbers, self._ranking.rank([requests[n] for n in numbers], space)))
         return [answers[n] for n in range(len(requests))]
 
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+    def gradients(self, requests: Sequence[EditRequest]) -> list[GradientAnswer]:
         """Compute every text's scores, and the gradient of its objective at all words it reads.
 
         For words (words × dimensions) it is the gradient along the encoder's input: the vector of
@@ -73,7 +72,7 @@ class NetworkWhiteBox:
         (an array for every word) it is the gradient along their embeddings; a model that reads no
         characters has there the row of the word. Words that are not read have zeros.
         """
-        answers: dict[int, Gradient] = {}
+        answers: dict[int, GradientAnswer] = {}
         for level in ("words", "characters"):
             numbers = [n for n, request in enumerate(requests) if request.space.level == level]
             texts = [requests[n].text for n in numbers]
@@ -86,7 +85,7 @@ class NetworkWhiteBox:
                 if level == "characters":
                     values = self._by_character(gradients, values)
                 for n, scores, value in zip(batch, gradients.scores, values):
-                    answers[numbers[n]] = Gradient(scores, value)
+                    answers[numbers[n]] = GradientAnswer(scores, value)
         return [answers[n] for n in range(len(requests))]
 
     def _by_character(

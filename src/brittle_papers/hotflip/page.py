@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.formatting import number
-from brittle.metrics.confidence import success_by_confidence
-from brittle.metrics.operations import Operations, operations
+from brittle.metrics.curves import success_by_confidence
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, mean, rate, summary
+from brittle.metrics.words import Operations, operations
 from brittle.reports.plots import confidence_figure
 from brittle.results import Result
+from brittle_papers.declared import add_table
 from brittle_papers.page import PaperPage, TableCell, format_examples, format_table
 from brittle_papers.paper import Paper
-from brittle_papers.request import PaperRequest
 from brittle_papers.results import PaperResults
-from brittle_papers.tables import add_table
+from brittle_papers.spec import PaperRequest
 
 CONFIDENCE = 0.9
 """What the attacks ask for; success at lower confidences is read from the steps of their runs."""

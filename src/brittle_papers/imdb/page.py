@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from brittle.formatting import NO_VALUE, number
-from brittle.metrics.confusion import confusion
-from brittle.metrics.grid import AttackedTarget, Grid, grid
-from brittle.metrics.histogram import words_histogram
+from brittle.metrics.grid import AttackedTarget, Grid, confusion, grid
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate, summary
+from brittle.metrics.words import words_histogram
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
 from brittle.results import Result
-from brittle.studies.transfer.labels import transferred_rows
-from brittle_papers.claims import JudgedClaim, difference, within
-from brittle_papers.formats import format_value
+from brittle.studies.transfer.scoring import transferred_rows
+from brittle_papers.claims import JudgedClaim, difference, format_value, within
+from brittle_papers.declared import add_table
 from brittle_papers.page import PaperPage, TableCell, format_examples, format_table
 from brittle_papers.paper import Paper
 from brittle_papers.results import PaperResults
 from brittle_papers.spec import load_spec
-from brittle_papers.tables import add_table
 
 TARGETS = ("naive-bayes", "linear-svm", "LSTM")
 JSMA = {"gradient": "JSMA, gradient", "sign": "JSMA, sign"}

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.attacks.latent_searches import Hybrid
-from brittle.attacks.natural import Natural
+from brittle.attacks.natural import Hybrid, Natural
 from brittle.data import as_dataset
 from brittle.generators import CheckedGenerator
 from brittle.picture import Picture

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from brittle.picture import Picture
 from brittle.training.loop import seeded
 from brittle.training.stepwise import Watch, resume, run_steps
-from brittle.training.wgan_steps import WganTraining
+from brittle.training.wgan import WganTraining
 from brittle.zoo.generators.networks import Critic, Wgan
 from brittle.zoo.names.settings import PictureGeneratorSettings
 from brittle_papers.natural.curve import Points, as_pictures, as_points, draw_points

@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from brittle import files
 from brittle.formatting import number, percent
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
+from brittle.safety import files
 from brittle.workflow.tasks import load_seconds
 from brittle_papers.claims import JudgedClaim
+from brittle_papers.declared import add_table
 from brittle_papers.natural import sheets
-from brittle_papers.natural.classifiers import NEURONS_KIND, classifiers
 from brittle_papers.natural.curve import LINE
-from brittle_papers.natural.results import LENET, MLP, TARGETS, NaturalResults
+from brittle_papers.natural.results import (
+    LENET,
+    MLP,
+    NEURONS_KIND,
+    TARGETS,
+    NaturalResults,
+    classifiers,
+)
 from brittle_papers.natural.robustness_page import add_figure_4, add_table_6
 from brittle_papers.natural.searches import (
     HYBRID,
@@ -29,8 +36,7 @@ from brittle_papers.natural.searches import (
 from brittle_papers.natural.stages import model_spec as model_name
 from brittle_papers.page import PaperPage, Row, TableCell, format_table
 from brittle_papers.paper import Paper, plan_of
-from brittle_papers.request import PaperRequest
-from brittle_papers.tables import add_table
+from brittle_papers.spec import PaperRequest
 
 CLASSES = 10
 MAX_P, OPPOSITE_P = 0.0005, 0.05

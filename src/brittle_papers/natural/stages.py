@@ -13,18 +13,20 @@ from brittle.data import Dataset
 from brittle.errors import RunStopped
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.pools import Member, Pool
-from brittle.studies.robustness.journal import CASES_FILE
+from brittle.studies.robustness.case import CASES_FILE
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX
 from brittle.training import train
+from brittle.workflow.running import throttle
 from brittle.workflow.tasks import TaskContext
-from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle_papers.natural.curve import distance_to_curve, find_adversaries
-from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
 from brittle_papers.natural.searches import (
     SearchSettings,
+    items_of,
+    labels_kept,
     of_each_class,
+    rebuild,
     run_search,
     run_searches,
 )

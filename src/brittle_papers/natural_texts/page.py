@@ -9,17 +9,16 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
 from brittle.results import Result
-from brittle_papers.attention import translation
-from brittle_papers.claims import Judge, JudgedClaim, above, interval_of
+from brittle_papers.attention import stages as translation
+from brittle_papers.claims import Judge, JudgedClaim, above, format_value, interval_of
 from brittle_papers.data import source_digest
-from brittle_papers.formats import format_value
-from brittle_papers.natural_texts import probes, stages
+from brittle_papers.declared import add_table
+from brittle_papers.natural_texts import stages
+from brittle_papers.natural_texts import stages as probes
 from brittle_papers.natural_texts.results import CLASSIFIERS, TREE, TextResults, shown_cases
 from brittle_papers.page import PaperPage, Row, TableCell, format_table, mean_cell
 from brittle_papers.paper import Paper
-from brittle_papers.request import PaperRequest
-from brittle_papers.spec import load_spec
-from brittle_papers.tables import add_table
+from brittle_papers.spec import PaperRequest, load_spec
 
 PARSER = "spacy"
 SHOWN_CASES = 6

@@ -13,7 +13,7 @@ from brittle.metrics.summary import Figure, mean, rate
 from brittle.studies.robustness.case import CaseRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle_papers.data import load_split
-from brittle_papers.natural_texts import probes
+from brittle_papers.natural_texts import stages
 from brittle_papers.natural_texts.stages import load_study
 from brittle_papers.results import PaperResults
 
@@ -119,5 +119,5 @@ class TextResults(PaperResults):
 
     def probed(self, probe: str) -> dict[str, Figure]:
         """Compute by translator how often a probe passed for a neighbour of a sentence."""
-        tasks = {name: f"{probe}, {name}" for name in probes.TRANSLATORS}
+        tasks = {name: f"{probe}, {name}" for name in stages.TRANSLATORS}
         return {name: self.success(task) for name, task in tasks.items() if task in self.results}

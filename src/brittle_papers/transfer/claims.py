@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 
 from brittle.metrics.summary import Figure
 from brittle.studies.rules.evaluation import ALL, SHARES, success
-from brittle.studies.transfer.classes import diagonal_of
-from brittle.studies.transfer.factors import FACTORS, differing, factor_means
+from brittle.studies.transfer.factors import FACTORS, diagonal_of, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
-from brittle_papers.claims import Judge, JudgedClaim, above, altogether, difference, within
-from brittle_papers.formats import format_rate
+from brittle_papers.claims import (
+    Judge,
+    JudgedClaim,
+    above,
+    altogether,
+    difference,
+    format_rate,
+    within,
+)
 from brittle_papers.transfer.results import (
     GENETIC,
     PWWS,

@@ -10,24 +10,22 @@ import numpy as np
 
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.summary import Figure
-from brittle.reports.ensembles import ensemble_figure
 from brittle.reports.importance import importance_figure
-from brittle.reports.studies.figures import matrix_figure
+from brittle.reports.plots import ensemble_figure
+from brittle.reports.rate_matrix import matrix_figure
 from brittle.studies.rules.evaluation import SHARES, success
-from brittle.studies.selecting.expert import EXPERT_LIST
-from brittle.studies.transfer.classes import ClassTable, diagonal_of
-from brittle.studies.transfer.factors import FACTORS
+from brittle.studies.selecting.search import EXPERT_LIST
+from brittle.studies.transfer.factors import FACTORS, ClassTable, diagonal_of
 from brittle.studies.transfer.showing import rate_matrix
-from brittle.studies.transfer.study import Winner
-from brittle.studies.transfer.universal import counted_texts, universal_texts
+from brittle.studies.transfer.study import Winner, counted_texts, universal_texts
 from brittle.workflow.tasks import load_seconds
 from brittle.zoo.names import grid
-from brittle.zoo.names.pools import pool_models
-from brittle_papers.formats import format_rate
+from brittle.zoo.names.grid import pool_models
+from brittle_papers.claims import format_rate
+from brittle_papers.declared import add_table
 from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table
 from brittle_papers.paper import Paper, plan_of
-from brittle_papers.request import PaperRequest
-from brittle_papers.tables import add_table
+from brittle_papers.spec import PaperRequest
 from brittle_papers.transfer import stages
 from brittle_papers.transfer.claims import JUDGES, TransferPaperFigures
 from brittle_papers.transfer.results import ATTACKS, PWWS, SAME_MODELS, mean_rate, percent_of

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.candidates.rules import Rules, load_rules
 from brittle.formatting import NO_VALUE
-from brittle.metrics.clusters import rate_by_text
-from brittle.metrics.summary import ATTACKED, Figure, rate
-from brittle.proposals.rule_files import load_rules
-from brittle.proposals.rules import Rules
+from brittle.metrics.summary import ATTACKED, Figure, rate, rate_by_text
 from brittle.runs.run import Run
 from brittle.studies.rules.evaluation import (
     ALL,
@@ -26,12 +24,11 @@ from brittle.studies.rules.evaluation import (
     gain_of_rules,
     load_rows,
     success,
+    try_name,
     words_changed,
 )
-from brittle.studies.rules.trying import try_name
-from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
-from brittle.studies.transfer.study import TransferStudy, restricted
-from brittle.studies.transfer.tables import StudyTables, study_tables
+from brittle.studies.transfer.factors import StudyTables, study_tables
+from brittle.studies.transfer.study import Counts, TransferStudy, counts_of, intervals, restricted
 from brittle.workflow.tasks import Task
 from brittle_papers.page import TableCell
 from brittle_papers.results import PaperResults

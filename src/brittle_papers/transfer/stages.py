@@ -11,23 +11,17 @@ from brittle import data as datasets
 from brittle.data import Dataset, case_ids
 from brittle.errors import RunStopped
 from brittle.studies.importance import word_importance
-from brittle.studies.pool_tasks import of_size
-from brittle.studies.pool_training import train_pool
+from brittle.studies.pool_tasks import of_size, train_pool
 from brittle.studies.pools import Pool, member_of
-from brittle.studies.rules.mine import mine_in_folder
-from brittle.studies.rules.tasks import MiningData
-from brittle.studies.rules.trying import try_rules
-from brittle.studies.selecting.attacking import attack_ensembles
-from brittle.studies.selecting.candidates import candidates_of
-from brittle.studies.selecting.expert import EXPERT_LIST
-from brittle.studies.selecting.held_out import default_held_out
-from brittle.studies.selecting.selecting import select
+from brittle.studies.rules.evaluation import try_rules
+from brittle.studies.rules.tasks import MiningData, mine_in_folder
+from brittle.studies.selecting.search import EXPERT_LIST, candidates_of
+from brittle.studies.selecting.selecting import attack_ensembles, default_held_out, select
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.transfer import transfer
 from brittle.workflow.tasks import TaskContext
-from brittle.zoo.bilm.folder import needed_folders
-from brittle.zoo.folder import load_card
-from brittle.zoo.model_cache import models_folder
+from brittle.zoo.bilm import needed_folders
+from brittle.zoo.folder import load_card, models_folder
 from brittle_papers.planning import task_function
 
 Result = dict[str, Any]

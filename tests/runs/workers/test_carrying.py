@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brittle.runs.workers import carrying
-from brittle.runs.workers.carrying import ModelFiles, model_files_of
+from brittle.runs.workers import setup
+from brittle.runs.workers.setup import ModelFiles, model_files_of
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ def near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "model.json").write_text(name)
         (folder / "deep" / "weights").write_bytes(b"\x00" + name.encode())
         models.append(Model(FakeCard(name), folder))
-    monkeypatch.setattr(carrying, "trained_models", lambda: models)
+    monkeypatch.setattr(setup, "trained_models", lambda: models)
     shared = near / "models" / "bilm"
     monkeypatch.setattr(
-        carrying, "needed_folders", lambda path: [path, *([shared] if path.name in "ab" else [])]
+        setup, "needed_folders", lambda path: [path, *([shared] if path.name in "ab" else [])]
     )
     return near
 
@@ -85,7 +85,7 @@ def test_a_model_of_another_seed_with_the_same_weights_stays(
 ) -> None:
     known = [Model(FakeCard("a"), near / "models" / "a")]
     known.append(Model(FakeCard("a", "a model@mr#1"), near / "models" / "b"))
-    monkeypatch.setattr(carrying, "trained_models", lambda: known)
+    monkeypatch.setattr(setup, "trained_models", lambda: known)
     far = tmp_path / "far"
     write(model_files_of("zoo:a@mr", Model(FakeCard("a"))), "zoo:a@mr", far, monkeypatch)
     assert not [name for name in contents(far) if "/b/" in name]

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from brittle.asks import Case
-from brittle.runs.workers.dealing import LEAST_SHARE, Dealing
+from brittle.runs.workers.driver import LEAST_SHARE, Dealing
 from brittle.text import Text
 
 

@@ -16,11 +16,9 @@ from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import Interrupted, LimitReached, RunStopped, TargetDown, UsageError
 from brittle.runs.job import Job
-from brittle.runs.workers.asking import WorkerAsker
-from brittle.runs.workers.dealing import Dealing
-from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW, Driver
+from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW, Dealing, Driver
 from brittle.runs.workers.setup import packed
-from brittle.runs.workers.starting import Workforce, make_setup
+from brittle.runs.workers.starting import WorkerAsker, Workforce, make_setup
 from brittle.targets.options import Target
 from brittle.testing import FakeTarget
 from brittle.text import Text

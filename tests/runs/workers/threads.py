@@ -18,8 +18,7 @@ from brittle.runs.job import Job
 from brittle.runs.options import Limits
 from brittle.runs.rows import rows_of
 from brittle.runs.runner import build_engine
-from brittle.runs.workers.dealing import Dealing
-from brittle.runs.workers.driver import Driver
+from brittle.runs.workers.driver import Dealing, Driver
 from brittle.runs.workers.messages import Died, Report
 from brittle.runs.workers.session import work
 from brittle.runs.workers.setup import packed

@@ -13,11 +13,17 @@ import pytest
 from rich.console import Console
 
 from brittle.errors import UsageError
-from brittle.metrics.holm import holm
-from brittle.metrics.intervals import wilson
+from brittle.metrics.intervals import holm, wilson
 from brittle.statuses import Status
-from brittle.studies.grid.figures import best_attention, paired_tests, success
-from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy
+from brittle.studies.grid.study import (
+    CellRow,
+    GridCase,
+    GridCell,
+    GridStudy,
+    best_attention,
+    paired_tests,
+    success,
+)
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
 

@@ -19,12 +19,12 @@ import pytest
 
 import brittle
 from brittle import data
+from brittle.answers import Embedding
 from brittle.asks import Case, Embed, Search, Try
 from brittle.errors import UsageError
-from brittle.inside import Embedding
-from brittle.runs.shared_answers import SharedAnswers
-from brittle.studies.grid import cases
-from brittle.studies.grid.chosen_attacks import choose_attacks
+from brittle.runs.keywords import SharedAnswers
+from brittle.studies.grid import request
+from brittle.studies.grid.request import choose_attacks
 from brittle.studies.grid.study import GridStudy
 from brittle.testing import FakeTarget
 from brittle.text import Text
@@ -112,11 +112,11 @@ def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_
 def test_texts_are_labelled_in_blocks_until_there_are_cases(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cases, "MIN_BLOCK", 4)
-    monkeypatch.setattr(cases, "TEXTS_PER_CASE", 1)
+    monkeypatch.setattr(request, "MIN_BLOCK", 4)
+    monkeypatch.setattr(request, "TEXTS_PER_CASE", 1)
     targets = {t.name: t for t in (pool()[1], fake("W", 0.0, good=-2.0, poor=1.0))}
     dataset = data.as_dataset(TEXTS)
-    maps = cases.map_labels({name: tuple(t.labels) for name, t in targets.items()}, dataset)
+    maps = request.map_labels({name: tuple(t.labels) for name, t in targets.items()}, dataset)
     blocks: list[tuple[str, int]] = []
 
     def label_block(texts: data.Dataset, name: str) -> dict[str, list[int]]:
@@ -124,7 +124,7 @@ def test_texts_are_labelled_in_blocks_until_there_are_cases(
         items = [Text.of(dict(example.fields)) for example in texts]
         return {t: np.argmax(targets[t].scores(items), axis=1).tolist() for t in targets}
 
-    chosen = cases.choose_cases(dataset, maps, label_block, limit=limit, seed=1, all_right=True)
+    chosen = request.choose_cases(dataset, maps, label_block, limit=limit, seed=1, all_right=True)
     in_order = dataset.take(len(dataset), 1).examples
     right = [e for e in in_order if all(is_right(t, e) for t in targets.values())]
     assert list(chosen.dataset.examples) == right[:limit]

@@ -14,8 +14,7 @@ import pytest
 from brittle.errors import UsageError
 from brittle.latent import LatentPoint
 from brittle.picture import Picture
-from brittle.studies.robustness.case import HELD, measure_case
-from brittle.studies.robustness.cloud import Boundary, CloudSettings, Shell
+from brittle.studies.robustness.case import HELD, Boundary, CloudSettings, Shell, measure_case
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.text import Text

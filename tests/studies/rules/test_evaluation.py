@@ -9,23 +9,22 @@ from typing import Any
 
 import pytest
 
+from brittle.candidates.rules import Rule, Rules, save_rules
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.proposals.rule_files import save_rules
-from brittle.proposals.rules import Rule, Rules
 from brittle.studies.rules.evaluation import (
     RuledText,
     apply_to,
     by_class,
     by_share,
     evaluate_rules,
+    exposure,
     gain_of_rules,
     load_rows,
     score_paths,
     success,
     words_changed,
 )
-from brittle.studies.rules.exposure import exposure
 from brittle.targets.registry import Opener
 from brittle.testing import FakeTarget
 from brittle.workflow.tasks import TaskContext

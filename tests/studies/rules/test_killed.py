@@ -17,7 +17,7 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from brittle.studies.rules import measuring, tasks
-from brittle.studies.rules.mine import mine_in_folder
+from brittle.studies.rules.tasks import mine_in_folder
 from brittle.studies.rules.tasks import MiningData
 
 measuring.MAX_TEXTS_PER_CHUNK, tasks.SECONDS_BETWEEN_SAVES = 5, 0.0

@@ -13,22 +13,26 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle.candidates.rules import Rules
+from brittle.candidates.synonyms import Synonyms
 from brittle.data import Dataset, Example
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError
-from brittle.proposals.rules import Rules
-from brittle.proposals.synonyms import Synonyms
 from brittle.studies.rules import measuring, tasks
-from brittle.studies.rules.measuring import measure
-from brittle.studies.rules.mine import mine_in_folder
-from brittle.studies.rules.mining import combine, load_material, measure_member
-from brittle.studies.rules.pmi import WordCounts, pmi_salience
-from brittle.studies.rules.replacements import (
+from brittle.studies.rules.measuring import (
     list_replacements,
     load_replacements,
+    measure,
     save_replacements,
 )
-from brittle.studies.rules.tasks import MiningData
+from brittle.studies.rules.mining import (
+    WordCounts,
+    combine,
+    load_material,
+    measure_member,
+    pmi_salience,
+)
+from brittle.studies.rules.tasks import MiningData, mine_in_folder
 from brittle.targets.ensemble import of_members
 from brittle.targets.registry import Opener
 from brittle.targets.scores import softmax

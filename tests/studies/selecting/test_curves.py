@@ -13,15 +13,17 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.studies.pools import Member
-from brittle.studies.selecting.attacking import attack_ensembles
-from brittle.studies.selecting.candidates import candidates_of
-from brittle.studies.selecting.curves import CurvePoint, ensemble_curves
-from brittle.studies.selecting.finding import find_study
-from brittle.studies.selecting.selecting import Ensemble, select
+from brittle.studies.selecting.search import candidates_of
+from brittle.studies.selecting.selecting import (
+    CurvePoint,
+    SelectedEnsemble,
+    attack_ensembles,
+    ensemble_curves,
+    find_study,
+    select,
+)
 from brittle.studies.study import study_of
-from brittle.studies.transfer.bootstrap import counts_of
-from brittle.studies.transfer.matrix import TransferMatrix
-from brittle.studies.transfer.study import TransferStudy, Winner
+from brittle.studies.transfer.study import TransferMatrix, TransferStudy, Winner, counts_of
 
 A, B, C, D = (Member(name, f"zoo:{name}@mr#0") for name in "ABCD")
 STUDY: TransferStudy = study_of(
@@ -46,7 +48,10 @@ STUDY: TransferStudy = study_of(
 def test_the_points_are_over_the_models_outside_each_ensemble() -> None:
     rate = np.array([[0.8, 0.1, 0.2, 0.3], [0.4, 0.6, 0.5, np.nan]])
     singles = TransferMatrix((A, B), (A, B, C, D), rate, rate, np.array([9, 9]))
-    both, pair = Ensemble("greedy", (B, A), 0.5, 0.4), Ensemble("list", (A, C), 0.5, 0.4)
+    both, pair = (
+        SelectedEnsemble("greedy", (B, A), 0.5, 0.4),
+        SelectedEnsemble("list", (A, C), 0.5, 0.4),
+    )
     cells = np.array([[0.9, 0.9, 0.3, 0.5], [0.9, np.nan, 0.9, 0.7]])
     sources = (Member(both.name, both.spec), Member(pair.name, pair.spec))
     attacked = TransferMatrix(sources, (A, B, C, D), cells, cells, np.array([7, 8]))
@@ -57,13 +62,13 @@ def test_the_points_are_over_the_models_outside_each_ensemble() -> None:
     )
     assert curves.base_rate == pytest.approx(0.7)
     assert curves.pair_rate == pytest.approx((0.1 + 0.2 + 0.3 + 0.4 + 0.5) / 5)
-    assert Ensemble("genetic", (A, B), 0.5, 0.4).spec == both.spec
+    assert SelectedEnsemble("genetic", (A, B), 0.5, 0.4).spec == both.spec
 
 
 def test_a_point_has_an_interval_over_its_texts() -> None:
     """Bounds by hand: the mean of a row's cells in every resample, 2·value − quantile."""
     rng = np.random.default_rng(3)
-    pair = Ensemble("list", (A, B), 0.5, 0.4)
+    pair = SelectedEnsemble("list", (A, B), 0.5, 0.4)
     source = Member(pair.name, pair.spec)
     text = (("text", "a"),)
     winners = {pair.name: tuple(Winner(f"c{n}", 0, text, text) for n in range(60))}

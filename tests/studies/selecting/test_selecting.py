@@ -9,15 +9,20 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.studies.pools import Member
-from brittle.studies.selecting.candidates import Candidates, candidates_of
-from brittle.studies.selecting.exhaustive import exhaustive
-from brittle.studies.selecting.expert import EXPERT_LIST, expert, listed
-from brittle.studies.selecting.genetic import GeneticSettings, genetic
-from brittle.studies.selecting.greedy import greedy
-from brittle.studies.selecting.held_out import default_held_out
-from brittle.studies.selecting.selecting import PAPER_LIST, select
-from brittle.studies.transfer.matrix import TransferMatrix
-from brittle.zoo.names.pools import pool_models
+from brittle.studies.selecting.search import (
+    EXPERT_LIST,
+    EnsembleCandidates,
+    GeneticSettings,
+    candidates_of,
+    exhaustive,
+    expert,
+    genetic,
+    greedy,
+    listed,
+)
+from brittle.studies.selecting.selecting import PAPER_LIST, default_held_out, select
+from brittle.studies.transfer.study import TransferMatrix
+from brittle.zoo.names.grid import pool_models
 
 SIZES = (2, 3, 4)
 
@@ -44,16 +49,16 @@ def member(name: str) -> Member:
 SMALL = tuple(map(member, pool_models("small")))
 
 
-def random_pool(seed: int, count: int = 12) -> Candidates:
+def random_pool(seed: int, count: int = 12) -> EnsembleCandidates:
     """Rates in 0…1 with strong and weak sources, easy and hard targets, and high base rates."""
     rng = np.random.default_rng(seed)
     rate = 0.4 * rng.random((count, count)) + 0.2 * rng.random((count, 1)) + 0.2 * rng.random(count)
     np.fill_diagonal(rate, 0.6 + 0.3 * rng.random(count))
     members = tuple(Member(f"m{n}", f"zoo:m{n}@mr#0") for n in range(count))
-    return Candidates(members, members, rate)
+    return EnsembleCandidates(members, members, rate)
 
 
-def plain_objective(pool: Candidates, ensemble: tuple[int, ...]) -> float:
+def plain_objective(pool: EnsembleCandidates, ensemble: tuple[int, ...]) -> float:
     best = []
     for column in range(len(pool.targets)):
         cells = [pool.rate[row, column] for row in ensemble]
@@ -106,7 +111,7 @@ def test_empty_cells_are_no_advantage() -> None:
     full = random_pool(0, 6)
     rate = full.rate.copy()
     rate[2, 4] = rate[3, 3] = np.nan
-    pool = Candidates(full.sources, full.targets, rate)
+    pool = EnsembleCandidates(full.sources, full.targets, rate)
     ensembles = np.array(list(combinations(range(6), 2)))
     expected = [plain_objective(pool, tuple(row)) for row in ensembles.tolist()]
     np.testing.assert_allclose(pool.objective(ensembles), expected)
@@ -131,7 +136,7 @@ def test_failed_and_held_out_models_are_not_seen() -> None:
 def test_the_expert_takes_the_best_source_and_then_the_most_different() -> None:
     rng = np.random.default_rng(0)
     rate = rng.random((27, 27))
-    pool = Candidates(SMALL, SMALL, rate)
+    pool = EnsembleCandidates(SMALL, SMALL, rate)
     mean = [np.delete(rate[row], row).mean() for row in range(27)]
     chosen = expert(pool, 6)
     assert chosen[0] == int(np.argmax(mean))
@@ -153,12 +158,12 @@ def test_the_expert_takes_the_best_source_and_then_the_most_different() -> None:
 
 
 def test_a_list_says_what_is_missing() -> None:
-    pool = Candidates(SMALL, SMALL, np.ones((27, 27)))
+    pool = EnsembleCandidates(SMALL, SMALL, np.ones((27, 27)))
     rows, notes = listed(pool, EXPERT_LIST)
     assert [SMALL[row].name for row in rows][:4] == [*EXPERT_LIST[:3], "MiniLM"]
     assert notes == ["MiniLM stands for BERT."]
     paper = tuple(map(member, pool_models("paper")))
-    rows, notes = listed(Candidates(paper, paper, np.ones((63, 63))), EXPERT_LIST)
+    rows, notes = listed(EnsembleCandidates(paper, paper, np.ones((63, 63))), EXPERT_LIST)
     assert notes == [] and paper[rows[3]].name == "hf:bert-base-uncased"
     ensembles, notes = select(pool, (2, 3), [PAPER_LIST], names=("CNN-C-Random-1", "GPT"))
     assert [(e.method, e.size) for e in ensembles] == [(PAPER_LIST, 2), (PAPER_LIST, 3)]

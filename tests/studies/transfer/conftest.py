@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.reports.studies.rate_matrix import Model, RateMatrix
+from brittle.reports.rate_matrix import MatrixModel, RateMatrix
 from brittle.studies.pools import Member
 from brittle.studies.study import study_of
 from brittle.studies.transfer.factors import FactorRow
@@ -76,14 +76,14 @@ def make_random_study() -> Callable[[int], TransferStudy]:
 
 NAMES = {"LSTM-a": "LSTM", "CNN-b": "CNN", "LSTM-c": "LSTM"}
 MODELS = tuple(
-    Model(name, {"architecture": architecture, "reads": name[-1]})
+    MatrixModel(name, {"architecture": architecture, "reads": name[-1]})
     for name, architecture in NAMES.items()
 )
 RATE = np.array([[0.81, 0.345, 0.5], [0.25, 0.7, np.nan], [0.4, 0.3, 0.66]])
 OF_RIGHT = np.array([[0.8, 0.333, 0.45], [0.2, 0.65, np.nan], [0.35, np.nan, 0.6]])
 
 
-def make_matrix(models: tuple[Model, ...] = MODELS, **changes: Any) -> RateMatrix:
+def make_matrix(models: tuple[MatrixModel, ...] = MODELS, **changes: Any) -> RateMatrix:
     values: dict[str, Any] = {
         "sources": models,
         "targets": models,

@@ -10,7 +10,7 @@ import numpy as np
 from brittle.edits import diff
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
-from brittle.studies.transfer.labels import predict_labels, transfer_labels, transferred_rows
+from brittle.studies.transfer.scoring import predict_labels, transfer_labels, transferred_rows
 from brittle.text import Text
 
 

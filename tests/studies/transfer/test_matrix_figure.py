@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from brittle.reports.heat_map import EMPTY
-from brittle.reports.standalone_svg import standalone_svg
-from brittle.reports.studies.figures import matrix_figure
-from brittle.reports.studies.rate_matrix import Model
+from brittle.reports.plots import standalone_svg
+from brittle.reports.rate_matrix import MatrixModel, matrix_figure
 from brittle.studies.transfer.showing import TransferFigures
 
 
@@ -28,7 +27,7 @@ def test_every_cell_has_its_colour_and_every_base_rate_its_frame(
 
 
 def test_names_are_escaped_and_cut(make_figures: Callable[..., TransferFigures]) -> None:
-    evil = tuple(Model(f"<b>&{n}" + "x" * 99) for n in range(3))
+    evil = tuple(MatrixModel(f"<b>&{n}" + "x" * 99) for n in range(3))
     matrix = replace(make_figures().matrix, sources=evil, targets=evil)
     drawn = ET.fromstring(matrix_figure(matrix))
     names = [t.text for t in drawn.iter("text") if (t.text or "").startswith("<b>&0")]

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from brittle.reports.studies.rate_matrix import Model, RateMatrix
+from brittle.reports.rate_matrix import MatrixModel, RateMatrix
 from brittle.studies.transfer.showing import ClassRates, FoolingText, TransferFigures
 from brittle.studies.transfer.view import transfer_view
 
@@ -70,7 +70,7 @@ def page_of(study: TransferFigures) -> Page:
 
 
 def test_nothing_in_the_data_becomes_markup(make_figures: MakeFigures) -> None:
-    models = tuple(Model(f"{EVIL}{n}", {"architecture": f"{EVIL}{n % 2}"}) for n in range(3))
+    models = tuple(MatrixModel(f"{EVIL}{n}", {"architecture": f"{EVIL}{n % 2}"}) for n in range(3))
     plain = make_figures().matrix
     matrix = replace(plain, sources=models, targets=models)
     mean = np.array([[0.3]])
@@ -187,7 +187,7 @@ def test_an_empty_study_is_a_page(make_figures: MakeFigures) -> None:
 
 def test_sixty_three_models_fit_in_one_and_a_half_megabytes(make_figures: MakeFigures) -> None:
     models = tuple(
-        Model(f"BiLSTM-W-fastText-{n}", {"architecture": f"A{n // 20}", "reads": f"R{n % 7}"})
+        MatrixModel(f"BiLSTM-W-fastText-{n}", {"architecture": f"A{n // 20}", "reads": f"R{n % 7}"})
         for n in range(63)
     )
     rng = np.random.default_rng(0)

@@ -12,13 +12,22 @@ import pytest
 from brittle.errors import UsageError
 from brittle.studies.pools import Member, member_of
 from brittle.studies.study import study_of
-from brittle.studies.transfer.bootstrap import counts_of, intervals
-from brittle.studies.transfer.classes import class_means, class_table, classes_of
-from brittle.studies.transfer.factors import factor_rows
-from brittle.studies.transfer.matrix import TransferMatrix
-from brittle.studies.transfer.study import TransferStudy, Winner
-from brittle.studies.transfer.tables import study_tables
-from brittle.studies.transfer.universal import counted_texts, universal_texts
+from brittle.studies.transfer.factors import (
+    class_means,
+    class_table,
+    classes_of,
+    factor_rows,
+    study_tables,
+)
+from brittle.studies.transfer.study import (
+    TransferMatrix,
+    TransferStudy,
+    Winner,
+    counted_texts,
+    counts_of,
+    intervals,
+    universal_texts,
+)
 
 BERTS = ("BERT", "RoBERTa", "ALBERT")
 

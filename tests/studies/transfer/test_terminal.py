@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from brittle.reports.studies.rate_matrix import Model
+from brittle.reports.rate_matrix import MatrixModel
 from brittle.studies.transfer.factors import FactorRow
 from brittle.studies.transfer.showing import TransferFigures
 from brittle.studies.transfer.view import transfer_json, transfer_view
@@ -58,7 +58,7 @@ def test_factors_have_both_rates(make_figures: MakeFigures) -> None:
 def test_rows_with_long_names_can_be_told_apart(make_figures: MakeFigures) -> None:
     names = ["CNN-C-Random-1 + CNN-W-Random-1", "CNN-C-Random-1 + CNN-W-Random-2", "LSTM-a"]
     study = make_figures()
-    sources = tuple(Model(name) for name in names)
+    sources = tuple(MatrixModel(name) for name in names)
     lines = printed(make_figures(matrix=replace(study.matrix, sources=sources)), 60).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("  source ↓") and "1" in line)
     rows = [line.split() for line in lines[start + 1 : start + 4]]

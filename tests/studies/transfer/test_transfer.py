@@ -16,12 +16,11 @@ import pytest
 import brittle
 from brittle import data
 from brittle.errors import UsageError
-from brittle.reports.studies.heat_map import means
+from brittle.reports.rate_matrix import means
 from brittle.studies.pools import Member
-from brittle.studies.transfer.scoring import label_texts
+from brittle.studies.transfer.scoring import label_texts, pack_texts, unpack_texts
 from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import TransferStudy
-from brittle.studies.transfer.texts import pack_texts, unpack_texts
 from brittle.studies.transfer.transfer import TransferRequest, run_study
 from brittle.testing import FakeTarget
 from brittle.text import Text

@@ -5,8 +5,14 @@ from __future__ import annotations
 import io
 from collections import deque
 
-from brittle.targets.command.pipes import MAX_STDERR_CHARACTERS, MAX_STDERR_LINES, read_stderr
-from brittle.targets.command.program import MAX_WAITING_LINES, Lines, _read_outputs
+from brittle.targets.command.program import (
+    MAX_STDERR_CHARACTERS,
+    MAX_STDERR_LINES,
+    MAX_WAITING_LINES,
+    Lines,
+    _read_outputs,
+    read_stderr,
+)
 
 
 def test_lines_that_nobody_asked_for_are_not_kept_without_end() -> None:

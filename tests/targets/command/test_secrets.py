@@ -13,8 +13,7 @@ import brittle
 from brittle.cli import main
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets.command.arguments import fill_arguments, parse_command
-from brittle.targets.command.pipes import quote_stderr
+from brittle.targets.command.program import fill_arguments, parse_command, quote_stderr
 from brittle.text import Text
 
 SECRET = "s3cret-k3y"

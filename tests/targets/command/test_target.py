@@ -15,9 +15,9 @@ import pytest
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets.black_box import BlackBoxClassifier
+from brittle.targets.answer_parsers import BlackBoxClassifier
 from brittle.targets.capabilities import scores_desk
-from brittle.targets.command.target import open_command
+from brittle.targets.command.transport import open_command
 from brittle.targets.options import TargetOptions
 from brittle.text import Text
 

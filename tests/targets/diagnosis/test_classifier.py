@@ -25,8 +25,7 @@ from brittle.targets.diagnosis.classifier import (
     swapped,
     unstable,
 )
-from brittle.targets.diagnosis.exchanged_sides import exchange_sides, exchanged
-from brittle.targets.diagnosis.sample import DiagnosisWarning
+from brittle.targets.diagnosis.samples import DiagnosisWarning, exchange_sides, exchanged
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

@@ -9,7 +9,7 @@ from brittle.engine.broker import Broker
 from brittle.opening import as_target
 from brittle.targets.capabilities import make_desks
 from brittle.targets.diagnosis import diagnose
-from brittle.targets.diagnosis.exchanged_languages import exchanged_languages
+from brittle.targets.diagnosis.samples import exchanged_languages
 from brittle.text import Text
 
 GERMAN = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brittle.targets.fingerprints.code import code_of
+from brittle.targets.fingerprints import code_of
 
 MODULE = """
 import functools
@@ -106,7 +106,7 @@ def test_builtins_have_names() -> None:
 @pytest.mark.slow
 def test_every_process_sees_the_same() -> None:
     script = (
-        "from brittle.targets.fingerprints.code import code_of\nfrom hashlib import sha256\n"
+        "from brittle.targets.fingerprints import code_of\nfrom hashlib import sha256\n"
         f"names = {{'__name__': 'made'}}\nexec({MODULE.format(limit=3)!r}, names)\n"
         "for name in ('classify', 'model', 'undecorated', 'wrapped', 'short', 'bound'):\n"
         "    print(sha256(code_of(names[name]).encode()).hexdigest())"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.targets.fingerprints.contents import hash_object
+from brittle.targets.fingerprints import hash_object
 
 
 class Held:

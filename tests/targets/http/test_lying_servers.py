@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from brittle.errors import TargetDown, TargetError
-from brittle.targets.black_box import BlackBoxClassifier
+from brittle.targets.answer_parsers import BlackBoxClassifier
 from brittle.targets.http import transport
-from brittle.targets.http.content import BadContent, TooLong, read_content
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import of_endpoint
+from brittle.targets.http.transport import BadContent, TooLong, of_endpoint, read_content
 from brittle.text import Text
 
 pytest.importorskip("httpx")

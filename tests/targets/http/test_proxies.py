@@ -24,9 +24,9 @@ import brittle
 from brittle.cli import main
 from brittle.errors import MissingPackage, TargetDown, TargetError, UsageError
 from brittle.redaction import PROXY_VARIABLES, hide_in_default_logs, redact
-from brittle.targets.black_box import BlackBoxClassifier
+from brittle.targets.answer_parsers import BlackBoxClassifier
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import of_endpoint
+from brittle.targets.http.transport import of_endpoint
 from brittle.text import Text
 
 pytest.importorskip("httpx")

@@ -18,9 +18,9 @@ import pytest
 
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets.black_box import BlackBoxClassifier
+from brittle.targets.answer_parsers import BlackBoxClassifier
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.http.target import of_endpoint
+from brittle.targets.http.transport import of_endpoint
 from brittle.targets.options import TargetOptions
 from brittle.text import Text
 

@@ -14,9 +14,14 @@ from brittle.text import HOLE, Text
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from brittle.targets.transformers.alignment import Alignment, align_texts, words_read
-from brittle.targets.transformers.tokenizer import TextTokenizer
-from brittle.targets.transformers.vocabulary import tokens_of, whole_words
+from brittle.targets.transformers.tokenizer import (
+    Alignment,
+    TextTokenizer,
+    align_texts,
+    tokens_of,
+    whole_words,
+    words_read,
+)
 from targets import tiny
 
 ODD = [

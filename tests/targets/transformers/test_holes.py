@@ -9,8 +9,8 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.moves import EditRequest, EditSpace
-from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.classifier import SequenceClassifier, of_model
+from brittle.targets.transformers.tokenizer import align_texts
 from brittle.text import HOLE, Text
 
 torch = pytest.importorskip("torch")

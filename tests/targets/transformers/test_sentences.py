@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError
-from brittle.inside import Attention, Embedding
 from brittle.targets.protocols import Embeds, HasAttention
-from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.classifier import SequenceClassifier, of_model
+from brittle.targets.transformers.tokenizer import align_texts
 from brittle.text import Text
 
 torch = pytest.importorskip("torch")

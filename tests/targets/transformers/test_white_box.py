@@ -146,7 +146,7 @@ def test_gradients_are_what_finite_differences_show(
 
 
 def _columns(target: SequenceClassifier, item: Text) -> Any:
-    from brittle.targets.transformers.alignment import align_texts
+    from brittle.targets.transformers.tokenizer import align_texts
 
     return align_texts([item], target.tokenizer)[0].columns
 

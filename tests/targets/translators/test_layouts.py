@@ -11,7 +11,7 @@ import pytest
 
 from brittle.errors import TargetError
 from brittle.opening import as_target
-from brittle.targets.translators.layouts import ALONE, PARTED, PLAIN, PROBES, Layout, find_layout
+from brittle.targets.translators import ALONE, PARTED, PLAIN, PROBES, LineLayout, find_layout
 from brittle.text import Text
 
 # The first word of a sentence goes to its end; how many lines it has does not matter.
@@ -39,7 +39,7 @@ def mixing(folder: Path, separator: str) -> Any:
     ids=["by a blank line", "by every line", "by no line"],
 )
 def test_a_batch_is_answered_as_each_text_alone(
-    tmp_path: Path, separator: str, layout: Layout
+    tmp_path: Path, separator: str, layout: LineLayout
 ) -> None:
     target = mixing(tmp_path, separator)
     texts = ["a child makes a move", "man on a wall", "", "one", "two words"]
@@ -55,13 +55,13 @@ def test_plain_lines_of_such_a_filter_are_mixed(tmp_path: Path) -> None:
     assert target._run(["a b", "c d"], 1000, PLAIN) == ["b c", "d a"]
 
 
-Ask = Callable[[Sequence[str], Layout], list[str]]
+Ask = Callable[[Sequence[str], LineLayout], list[str]]
 
 
 def program(mix: Callable[[list[str]], list[str]]) -> Ask:
     """Return what asks a function from lines to lines."""
 
-    def ask(texts: Sequence[str], layout: Layout) -> list[str]:
+    def ask(texts: Sequence[str], layout: LineLayout) -> list[str]:
         return layout.read(mix(layout.write(texts)), "It", len(texts))
 
     return ask
@@ -96,7 +96,7 @@ def numbered() -> Ask:
         "random",
     ],
 )
-def test_the_layout_of_a_program(ask: Ask, layout: Layout) -> None:
+def test_the_layout_of_a_program(ask: Ask, layout: LineLayout) -> None:
     assert find_layout(ask) == layout
 
 

@@ -16,8 +16,7 @@ from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
 from brittle.targets.capabilities import make_desks
-from brittle.targets.translators.layouts import PROBES
-from brittle.targets.translators.line_filter import LineFilter
+from brittle.targets.translators import PROBES, LineFilter
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")

@@ -15,7 +15,7 @@ from brittle.engine.broker import Broker  # noqa: E402
 from brittle.errors import UsageError  # noqa: E402
 from brittle.opening import as_target  # noqa: E402
 from brittle.targets.capabilities import answers_of, make_desks  # noqa: E402
-from brittle.targets.translators.seq2seq import Seq2Seq  # noqa: E402
+from brittle.targets.transformers.seq2seq import Seq2Seq  # noqa: E402
 from brittle.text import Text  # noqa: E402
 from targets import tiny  # noqa: E402
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from brittle.errors import TargetError
+from brittle.targets.answer_parsers import cut, max_characters, parse_texts
 from brittle.targets.capabilities import texts_desk
-from brittle.targets.translators.texts import cut, max_characters, parse_texts
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

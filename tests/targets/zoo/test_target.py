@@ -14,13 +14,13 @@ import brittle
 from brittle import training
 from brittle.asks import Case
 from brittle.attacks.exhaustive import Exhaustive
+from brittle.candidates.synonyms import SubstituteTable
 from brittle.data import catalogue
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.opening import load_zoo
-from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.targets.protocols import HasBounds, HasCanonicalScores
 from brittle.targets.scores import softmax
@@ -28,7 +28,7 @@ from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
 from brittle.text import Text
 from brittle.training import splits
-from brittle.zoo.model_cache import trained_models
+from brittle.zoo.folder import trained_models
 from brittle.zoo.names.grid import designs
 
 NAMES = ["naive-bayes", "linear-svm", "LSTM-W-Random-1", "CNN-W-Random-1"]

@@ -12,8 +12,8 @@ import pytest
 
 from brittle.text import Text
 from brittle.training import TrainingProgress, train_on
-from brittle.training.adversarial.attacked import SNAPSHOT_FOLDER, TEXTS_FILE
 from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.adversarial.texts import SNAPSHOT_FOLDER, TEXTS_FILE
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.model import open_model

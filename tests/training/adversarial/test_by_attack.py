@@ -15,14 +15,15 @@ from brittle.opening import load_zoo
 from brittle.targets.zoo import target as zoo
 from brittle.text import Text
 from brittle.training import train
-from brittle.training.adversarial.by_attack import broken_texts, by_attack
 from brittle.training.adversarial.methods import (
     HotFlipTraining,
     TypoTraining,
     as_json,
+    broken_texts,
+    by_attack,
     format_method,
+    parse_method,
 )
-from brittle.training.adversarial.parsing import parse_method
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.folder import load_card
 

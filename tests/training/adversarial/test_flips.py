@@ -13,20 +13,20 @@ from brittle.zoo.names.settings import NetworkSettings
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.adversarial.flips import best_flips, flip_words, mark_highest  # noqa: E402
-from brittle.training.adversarial.network_loss import (  # noqa: E402
+from brittle.training.adversarial.losses import (  # noqa: E402
     NetworkInTraining,
+    best_flips,
     clean_half,
     cross_entropy,
     flip_batch,
+    flip_words,
     letter_ids,
+    mark_highest,
     word_mask,
 )
-from brittle.zoo.batches import make_batch, pad_keys  # noqa: E402
-from brittle.zoo.networks import Embedded, build  # noqa: E402
+from brittle.zoo.networks import Embedded, build, make_batch, pad_keys  # noqa: E402  # noqa: E402
 from brittle.zoo.scoring import build_tokenizer  # noqa: E402
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer  # noqa: E402
-from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer  # noqa: E402
+from brittle.zoo.tokenizers import UNKNOWN, UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer  # noqa: E402  # noqa: E402
 
 TEXTS = ["a warm film", "the well-known café's plot is dull and cold 2day", "", "weak", "ñ x", "ok"]
 PAIRS = [("a warm film", "is dull"), ("weak", ""), ("the cast", "and its plot")]
@@ -179,7 +179,7 @@ def test_the_highest_of_a_row() -> None:
 
 
 def test_large_tables_are_gone_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from brittle.training.adversarial import flips
+    from brittle.training.adversarial import losses
 
     torch.manual_seed(0)
     gradient, table, now = (
@@ -188,7 +188,7 @@ def test_large_tables_are_gone_through_in_parts(monkeypatch: pytest.MonkeyPatch)
         torch.tensor([*range(7), -1, 9, 3]),
     )
     whole = best_flips(gradient, table, now)
-    monkeypatch.setattr(flips, "MAX_PRODUCT_ENTRIES", 20)
+    monkeypatch.setattr(losses, "MAX_PRODUCT_ENTRIES", 20)
     value, choice = best_flips(gradient, table, now)
     assert torch.equal(choice, whole[1])
     torch.testing.assert_close(value, whole[0])  # a product of fewer rows may round otherwise

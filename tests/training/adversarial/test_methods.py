@@ -21,8 +21,8 @@ from brittle.training.adversarial.methods import (
     TypoTraining,
     as_json,
     format_method,
+    parse_method,
 )
-from brittle.training.adversarial.parsing import parse_method
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.folder import load_card
 

@@ -12,7 +12,7 @@ from brittle.data import Dataset, Example
 from brittle.text import Text
 from brittle.training import TrainingProgress, train_on
 from brittle.training.adversarial.methods import HotFlipTraining, NoiseTraining, TypoTraining
-from brittle.training.job import Job
+from brittle.training.job import TrainingJob
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import TrainingSplits
 from brittle.zoo import folder as folders
@@ -22,18 +22,18 @@ from training.conftest import BAD, GOOD, OTHER
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.adversarial.network_loss import (  # noqa: E402
+from brittle.training.adversarial.losses import (  # noqa: E402
     LabelledBatch,
     NetworkInTraining,
+    add_noise,
     batch_loss,
     clean_half,
     cross_entropy,
     flip_batch,
 )
-from brittle.training.adversarial.noise import add_noise  # noqa: E402
 from brittle.training.loop import Trainable, run_epochs  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
 
 NAMES = ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1"]
 LABEL = torch.arange(len(TEXTS)) % 2
@@ -118,7 +118,7 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
 
     data = Dataset("toy", "train", (Example((("text", "a"),), "a"),))
     splits = TrainingSplits("toy", data, data)
-    job = Job(TrainingPlan(design, chosen, "tiny", 0, splits), tmp_path)
+    job = TrainingJob(TrainingPlan(design, chosen, "tiny", 0, splits), tmp_path)
     run_epochs(job, Trainable(network, chosen, lambda epoch: [1], halves, lambda: 1.0))
     assert network.weight.item() == pytest.approx(before - 0.5 * (2.0 + 6.0) / 2)
 

@@ -11,9 +11,8 @@ from training.adversarial.test_flips import TEXTS, model_of
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.adversarial.network_loss import clean_half, cross_entropy  # noqa: E402
-from brittle.training.adversarial.noise import add_noise, worst_noise  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
+from brittle.training.adversarial.losses import add_noise, clean_half, cross_entropy, worst_noise  # noqa: E402  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
 
 
 def backward_pass(name: str) -> Any:

@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from brittle.training import TrainingProgress, train_on
-from brittle.training.adversarial.by_attack import by_attack
+from brittle.training.adversarial.methods import by_attack
 from brittle.zoo.names.settings import FineTuningSettings
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from brittle.training import transformer  # noqa: E402
-from brittle.training.adversarial.network_loss import cross_entropy  # noqa: E402
-from brittle.training.adversarial.noise import worst_noise  # noqa: E402
-from brittle.training.adversarial.transformer_loss import noisy_loss  # noqa: E402
+from brittle.training.adversarial.losses import (  # noqa: E402
+    cross_entropy,
+    noisy_loss,
+    worst_noise,
+)
 from training.test_transformer import encoder, weights  # noqa: E402, F401
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 from brittle.text import Text
 from brittle.training.adversarial.methods import TypoTraining
-from brittle.training.adversarial.typos import LETTERS, typo_copies, typo_copy, with_typos
+from brittle.training.adversarial.texts import LETTERS, typo_copies, typo_copy, with_typos
 from brittle.training.splits import LabelledTexts
 
 TEXT = Text.of({"one": "The well-known film, it's 2 hours", "two": "(dull!)"})

@@ -12,16 +12,17 @@ import brittle
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
 from brittle.training import find, train_on
-from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import (
     AttackTraining,
     LevelTraining,
     as_json,
+    by_attack,
     format_method,
+    is_by_attack,
+    parse_method,
 )
-from brittle.training.adversarial.parsing import is_by_attack, parse_method
-from brittle.training.adversarial.variants import all_variants, variants_for_epoch, with_variants
-from brittle.training.job import Job, build_vocabulary
+from brittle.training.adversarial.texts import all_variants, variants_for_epoch, with_variants
+from brittle.training.job import TrainingJob, build_vocabulary
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
@@ -30,12 +31,14 @@ from brittle.zoo.names import grid
 TEXTS = ("it is not a good film .", "the plot does not make sense .", "?!")
 
 
-def job_of(method: Any, folder: Path, texts: tuple[str, ...] = TEXTS) -> Job:
+def job_of(method: Any, folder: Path, texts: tuple[str, ...] = TEXTS) -> TrainingJob:
     examples = tuple(Example((("text", text),), label) for text, label in zip(texts, "abc"))
     data = Dataset("toy", "train", examples, ("a", "b", "c"))
     design = grid.design("naive-bayes")
     splits = TrainingSplits("toy", data, data)
-    return Job(TrainingPlan(design, grid.settings(design), "tiny", 0, splits, method), folder)
+    return TrainingJob(
+        TrainingPlan(design, grid.settings(design), "tiny", 0, splits, method), folder
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
-from brittle.zoo.fast import prefixes  # noqa: E402
+from brittle.zoo.fast import lstm  # noqa: E402
 from brittle.zoo.fast.bilm import FastBiLM  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
 from zoo.small import KNOWN, model, texts  # noqa: E402
 
 NAMES = ["LSTM-WC-ELMo-1", "CNN-WC-ELMo-1", "BiLSTM-WC-ELMo-2-mean", "Average-WC-ELMo"]
@@ -65,7 +65,7 @@ def test_candidates_of_one_text_compute_only_what_they_do_not_share(
     base = Text.of(" ".join(KNOWN[:20]))
     candidates = [base.swap(19, word) for word in KNOWN[8:40]]
     states: list[Any] = []
-    shared = prefixes.share_prefixes
+    shared = lstm.share_prefixes
 
     def counted(*arguments: Any) -> Any:
         states.append(shared(*arguments).count.sum())

@@ -9,9 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from brittle.zoo import layers  # noqa: E402
 from brittle.zoo.fast import character_gradients as module  # noqa: E402
 from brittle.zoo.fast.character_gradients import CharacterPasses  # noqa: E402
-from brittle.zoo.layers import characters  # noqa: E402
 from zoo.exact import close, model  # noqa: E402
 
 WORDS = ["film", "o", "don't", "god", "tattooing", "mingle", "ŷa", "fogdatle", "film"]
@@ -44,7 +44,7 @@ def test_vectors_are_the_network_s(highways: int) -> None:
 def test_gradients_are_torch_s_own(
     changed: dict[str, int], entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
+    monkeypatch.setattr(layers, "LENGTH_GROUP", 64)
     monkeypatch.setattr(module, "MAX_TABLE_ENTRIES", entries)
     network, rows = spelling(**changed)
     which = np.array([3, 1, 5, 5, 9, 2, 8, 7, 4])  # words come again, and in any order

@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.fast.lstm import FastLstm  # noqa: E402
+from brittle.zoo.networks import make_batch  # noqa: E402
 from zoo.small import KNOWN, model, texts  # noqa: E402
 
 NAMES = [f"LSTM-{read}-Random-{layers}" for read in ("W", "C", "WC") for layers in (1, 2, 4)]

@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor  # noqa: E402
 
-from brittle.zoo.fast import lstm, lstm_gradients, scripted  # noqa: E402
+from brittle.zoo.fast import lstm, lstm_gradients  # noqa: E402
+from brittle.zoo.fast import lstm as scripted  # noqa: E402
 
 LOOPS = [lstm._read, lstm_gradients._read, lstm_gradients._read_upper, lstm_gradients._backward]
 

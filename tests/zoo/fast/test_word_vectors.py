@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.fast.word_vectors import WORDS_PER_PASS, WordVectorCache, compute_word_vectors  # noqa: E402
+from brittle.zoo.fast.cnn import WORDS_PER_PASS, WordVectorCache, compute_word_vectors  # noqa: E402
 from zoo.small import KNOWN, model  # noqa: E402
 
 WIDTH = 4
@@ -87,7 +87,7 @@ def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:
 
 @pytest.mark.parametrize("name", ["LSTM-W-Random-1", "LSTM-C-Random-1", "LSTM-WC-Random-1"])
 def test_the_vectors_are_those_the_encoder_takes(name: str) -> None:
-    from brittle.zoo.batches import make_batch
+    from brittle.zoo.networks import make_batch
 
     tested = model(name)
     [key] = tested.encode([Text.of(" ".join(KNOWN[:9]))])

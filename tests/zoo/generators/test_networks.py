@@ -10,10 +10,8 @@ from torch import nn
 from torch.nn import functional
 
 from brittle.errors import UsageError
-from brittle.training.wgan import critic_loss, generator_loss, inverter_loss
-from brittle.training.wgan_steps import WganTraining
-from brittle.zoo.generators.fast import fast_decoder
-from brittle.zoo.generators.networks import ResidualBlock, build
+from brittle.training.wgan import WganTraining, critic_loss, generator_loss, inverter_loss
+from brittle.zoo.generators.networks import ResidualBlock, build, fast_decoder
 from brittle.zoo.names import grid
 
 

@@ -21,7 +21,7 @@ from brittle.zoo.folder import load_card
 from brittle.zoo.generators import folder as generator_folder
 from brittle.zoo.generators.exporting import export
 from brittle.zoo.generators.folder import open_folder
-from brittle.zoo.generators.refining import descend
+from brittle.zoo.generators.pictures import descend
 from zoo.generators.folders import random_folder
 
 

@@ -12,7 +12,7 @@ from brittle.zoo.generators.sentences import (
     cut_sentences,
     sentence_words,
 )
-from brittle.zoo.tokenizers.words import PAD, UNKNOWN
+from brittle.zoo.tokenizers import PAD, UNKNOWN
 
 SENTENCES = ["The film is Italian.", "I saw the film.", "Italian wine, I say.", "What a film!"]
 

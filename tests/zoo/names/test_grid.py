@@ -53,8 +53,7 @@ def test_every_design_has_parts_of_the_tables() -> None:
 
 def test_what_is_built_is_what_is_declared() -> None:
     pytest.importorskip("torch")
-    from brittle.zoo.layers.encoders import ENCODERS
-    from brittle.zoo.layers.heads import HEADS
+    from brittle.zoo.layers import ENCODERS, HEADS
 
     assert list(ENCODERS) == list(grid.ENCODER_NAMES) and list(HEADS) == list(grid.HEAD_NAMES)
 

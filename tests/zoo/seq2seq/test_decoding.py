@@ -11,11 +11,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.seq2seq.decoding import decode_batch, max_pieces  # noqa: E402
+from brittle.zoo.seq2seq.decoding import (  # noqa: E402
+    decode_batch,
+    decode_plainly,
+    max_pieces,
+)
 from brittle.zoo.seq2seq.model import TranslationModel, open_translator  # noqa: E402
 from brittle.zoo.seq2seq.network import build_network, next_piece  # noqa: E402
 from brittle.zoo.seq2seq.pieces import BEGIN, END, PAD, Encoded  # noqa: E402
-from brittle.zoo.seq2seq.plain import decode_plainly  # noqa: E402
 from zoo.seq2seq import toy  # noqa: E402
 
 pytestmark = pytest.mark.slow  # a translator is trained

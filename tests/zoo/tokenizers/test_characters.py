@@ -7,8 +7,14 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.text import HOLE, Text
-from brittle.zoo.tokenizers.characters import INITIAL_ROWS, UNKNOWN_CHARACTER, CharacterTokenizer
-from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer, pack_int32
+from brittle.zoo.tokenizers import (
+    INITIAL_ROWS,
+    UNKNOWN,
+    UNKNOWN_CHARACTER,
+    CharacterTokenizer,
+    WordTokenizer,
+    pack_int32,
+)
 
 ALPHABET = ["e", "a", "b"]
 

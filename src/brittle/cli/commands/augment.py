@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_data_flags, add_output_flags, load_data, positive
-from brittle.cli.paths import shown
+from brittle.cli.console import shown
 from brittle.errors import UsageError
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
-    from brittle.augmenting import Variant
     from brittle.data import Dataset
+    from brittle.training.augmenting import Variant
 
 EXAMPLES = """\
 examples:
@@ -66,9 +66,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.augmenting import AugmentSettings, variants
     from brittle.data import training_split
-    from brittle.data.writing import check_table_path
+    from brittle.data.dataset import check_table_path
+    from brittle.training.augmenting import AugmentSettings, variants
 
     path = Path(args.out)
     settings = AugmentSettings(
@@ -93,8 +93,8 @@ def _write(
     path: Path, dataset: Dataset, found: Iterator[Variant], only_variants: bool
 ) -> tuple[Counter[str], int]:
     """Write the rows; return how many of each level, and how many examples have no variant."""
-    from brittle.augmenting import ORIGINAL
-    from brittle.data.writing import ExampleColumns, write_table
+    from brittle.data.dataset import ExampleColumns, write_table
+    from brittle.training.augmenting import ORIGINAL
 
     columns = ExampleColumns(dataset)
     source, level = (_free_name(name, columns.names) for name in ("source", "level"))

@@ -1,16 +1,20 @@
-"""What driver and worker say to each other.
+"""What driver and worker say to each other, and what a driver needs of where they live.
+
+What driver and worker say to each other.
 
 A worker sends `Report`s. `Wants`, `Asks` and `WillSend` are requests: the worker waits for the
 reply, which is `Dealt`, `TargetAnswers`, `Allowed` or `Refused`. An idle worker may get a
 `TargetQuestion` in place of cases; its `Reply` is again a request for cases. `Stop` comes without a
 request.
+
+What a driver needs of the place where its workers live.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from brittle.asks import Case
 from brittle.engine.broker import Totals
@@ -142,3 +146,23 @@ class Died:
     """A worker is gone without a word; made by the driver's side."""
 
     how: str
+
+
+class WorkerGroup(Protocol):
+    """Where workers live; they are numbered."""
+
+    def start(self, number: int) -> None:
+        """Start a worker, or one more in place of a dead one."""
+        ...
+
+    def send(self, number: int, message: Any) -> None:
+        """Send a message; one to a worker that is gone is lost."""
+        ...
+
+    def wait(self, seconds: float) -> list[tuple[int, Report | Died]]:
+        """Wait until workers have sent something, or for so many seconds."""
+        ...
+
+    def close(self) -> None:
+        """End all workers."""
+        ...

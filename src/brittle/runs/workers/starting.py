@@ -1,25 +1,32 @@
-"""How many workers a run has and where they live; from there to a driver."""
+"""How many workers a run has, where they live, and questions that one answers for the driver.
+
+Questions of the driver's that a worker answers, for a text may end the process that asks.
+
+The diagnosis and the drawing of keywords ask about originals before the first case is attacked.
+
+How many workers a run has and where they live; from there to a driver.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from brittle.asks import Case
 from brittle.engine.broker import Broker
+from brittle.engine.desks import Failures, compute_by_halves
 from brittle.runs.job import Job
 from brittle.runs.options import Limits
-from brittle.runs.workers.carrying import model_files_of
-from brittle.runs.workers.dealing import Dealing
-from brittle.runs.workers.driver import Driver
-from brittle.runs.workers.group import WorkerGroup
+from brittle.runs.workers.driver import Dealing, Driver
+from brittle.runs.workers.messages import WorkerGroup
 from brittle.runs.workers.setup import (
     WorkerSetup,
     is_asked_by_driver,
+    model_files_of,
     packed,
     questions_of_target,
     stripped,
@@ -27,6 +34,40 @@ from brittle.runs.workers.setup import (
 from brittle.targets.options import Target
 from brittle.workflow.backends import Workers
 from brittle.zoo.device import cores
+
+
+@dataclass(frozen=True)
+class WorkerAsker:
+    """Answers as a broker does, by a worker of a driver that does not deal cases yet.
+
+    If the worker dies, another one is asked about each half, until what it died of is alone.
+    """
+
+    driver: Driver
+
+    @property
+    def most_sent(self) -> int | None:
+        return self.driver.broker.most_sent
+
+    @property
+    def left(self) -> int | None:
+        return self.driver.broker.left
+
+    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
+        return self._ask(question, items, alone=False)
+
+    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
+        return self._ask(question, items, alone=True)
+
+    def _ask(self, question: str, items: Sequence[Any], alone: bool) -> tuple[list[Any], Failures]:
+        def compute(part: Sequence[Any]) -> list[tuple[Any, Exception | None]]:
+            payloads, failures = self.driver.ask(question, part, alone)
+            return [(payload, failures.get(n)) for n, payload in enumerate(payloads)]
+
+        answers, deaths = compute_by_halves(compute, items)
+        pairs = [(None, deaths[n]) if n in deaths else pair for n, pair in enumerate(answers)]
+        failures = {n: failure for n, (_, failure) in enumerate(pairs) if failure is not None}
+        return [payload for payload, _ in pairs], failures
 
 
 @dataclass(frozen=True)
@@ -111,9 +152,9 @@ def _open_group(
     workforce: Workforce, workers: int, setup: bytes, warn: Callable[[str], None]
 ) -> WorkerGroup:
     if workforce.workers.is_local:
-        from brittle.runs.workers.local import WorkerProcesses
+        from brittle.runs.workers.places import WorkerProcesses
 
         return WorkerProcesses(setup, workforce.threads)
-    from brittle.runs.workers.actors import WorkerActors
+    from brittle.runs.workers.places import WorkerActors
 
     return WorkerActors(setup, workers, workforce.workers.address, warn)

@@ -8,17 +8,21 @@ from typing import Any
 
 from brittle.attacks.stored_settings import changed_settings
 from brittle.formatting import attack_in_words
-from brittle.studies.grid.figures import (
+from brittle.studies.grid.study import (
+    GridCell,
+    GridFacts,
+    GridResults,
+    GridStudy,
     PairedTest,
     accuracy_by_target,
     best_by_target,
+    check_grid,
     mean_queries,
     paired_tests,
     skipped,
+    split_row,
     success,
 )
-from brittle.studies.grid.row_names import split_row
-from brittle.studies.grid.study import GridCell, GridFacts, GridResults, GridStudy, check_grid
 from brittle.studies.grid.view import grid_view, shown_facts
 from brittle.studies.study import Listed, StudyKind
 from brittle.text import Text

@@ -1,6 +1,10 @@
-"""What the tasks of a grid do: keep texts, have a target label them, and attack it.
+"""The tasks of a grid: for each member, and as a graph.
+
+What the tasks of a grid do: keep texts, have a target label them, and attack it.
 
 A member that fails is a result with the reason under "failed": the other tasks go on.
+
+The graph of a grid: open the targets, label texts until there are cases, attack every target.
 """
 
 from __future__ import annotations
@@ -8,31 +12,38 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from brittle.data import Dataset
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
 from brittle.formatting import plural
 from brittle.results import Result, has_adversary
+from brittle.runs.keywords import SharedAnswers
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
-from brittle.runs.shared_answers import SharedAnswers
-from brittle.studies.grid.chosen_attacks import ChosenAttack, embedding_first
+from brittle.safety import files
+from brittle.studies.grid.request import ChosenAttack, embedding_first
 from brittle.studies.grid.study import CellRow
+from brittle.studies.pool_tasks import models_in, train_name
+from brittle.studies.pools import Member
 from brittle.studies.transfer.member_tasks import (
     TEXTS,
     MemberTasks,
     TaskResult,
+    attack_name,
+    digest_named,
+    memory_file,
     names_failure,
     open_name,
+    reads_files_of_this_machine,
     succeeded,
 )
-from brittle.studies.transfer.scoring import label_texts
-from brittle.studies.transfer.texts import columns_of, unpack_texts
-from brittle.workflow.tasks import FAILED, TaskContext, slug
-from brittle.workflow.throttling import throttle
+from brittle.studies.transfer.scoring import columns_of, label_texts, pack_texts, unpack_texts
+from brittle.workflow.running import throttle
+from brittle.workflow.tasks import FAILED, Task, TaskContext, slug
 
 CASES = "cases"
 REFUSED = "refused"
@@ -171,3 +182,99 @@ def _ending(cells: Mapping[str, TaskResult]) -> TaskResult:
         return {"message": message}
     reasons = "; ".join(f"{row}: {reason}" for row, reason in failed.items())
     return {"message": f"{message}; failed: {', '.join(failed)}", FAILED: reasons}
+
+
+def label_name(spec: str, block: str) -> str:
+    """Name the task in which a target labels a block of texts."""
+    return f"label {block} by {spec}"
+
+
+def open_tasks(
+    members: Sequence[Member],
+    dataset: Dataset,
+    live: Mapping[str, Any],
+    training: Sequence[Task],
+) -> list[Task]:
+    """Build the tasks that open every member, after those that train it.
+
+    They need one text, which tells the fields and the columns of all.
+    """
+    trained = {task.name for task in training}
+    first = pack_texts(replace(dataset, examples=dataset.examples[:1]))
+    arguments: dict[str, Any] = {"texts": first, "message": "the form of the texts"}
+    tasks = [*training, Task(TEXTS, GridTasks(live).keep_texts, arguments)]
+    for member in members:
+        spec = member.spec
+        contents = live[spec].fingerprint if spec in live else digest_named(spec)
+        models = [train_name(model) for model in models_in(spec)]
+        needs = (TEXTS, *(name for name in models if name in trained))
+        tasks.append(
+            _task(
+                *(open_name(spec), MemberTasks(live).open_member),
+                {"spec": spec, "contents": contents},
+                needs,
+            )
+        )
+    return tasks
+
+
+def label_tasks(
+    members: Sequence[Member],
+    texts: Dataset,
+    block: str,
+    opening: Sequence[Task],
+    live: Mapping[str, Any],
+) -> list[Task]:
+    """Build the tasks in which every member labels a block of texts."""
+    functions = GridTasks(live)
+    message = f"{plural(len(texts), ('text is', 'texts are'))} labelled"
+    about = {"texts": pack_texts(texts), "message": message}
+    tasks = [Task(block, functions.keep_texts, about)]
+    for member in members:
+        memory = memory_file(member.spec)
+        arguments = {"spec": member.spec, "block": block, "memory": memory}
+        needs = (*_needs(member, opening), block)
+        name = label_name(member.spec, block)
+        task = _task(name, functions.label_member, arguments, needs)
+        tasks.append(replace(task, memory=memory))
+    return tasks
+
+
+def attack_tasks(
+    members: Sequence[Member],
+    cases: Dataset,
+    attacks: Sequence[ChosenAttack],
+    opening: Sequence[Task],
+    live: Mapping[str, Any],
+    *,
+    seed: int,
+    budget: int | None,
+) -> list[Task]:
+    """Build one task for every member, which runs all attacks on it."""
+    functions = GridTasks(live)
+    message = f"{plural(len(cases), ('case is', 'cases are'))} attacked"
+    about = {"texts": pack_texts(cases), "message": message}
+    tasks = [Task(CASES, functions.keep_texts, about)]
+    named: dict[str, str] = {}
+    for attack in attacks:
+        named |= files.named_files(attack.settings)
+    for member in members:
+        arguments: dict[str, Any] = {"spec": member.spec, "attacks": list(map(asdict, attacks))}
+        arguments |= {"seed": seed, "budget": budget} | ({"files": named} if named else {})
+        needs = (*_needs(member, opening), CASES)
+        task = _task(attack_name(member.spec), functions.attack_member, arguments, needs)
+        tasks.append(replace(task, leaves=run_files))
+    return tasks
+
+
+def _needs(member: Member, opening: Sequence[Task]) -> tuple[str, ...]:
+    name = open_name(member.spec)
+    task = next(task for task in opening if task.name == name)
+    return (TEXTS, name, *task.needs[1:])
+
+
+def _task(name: str, function: Any, arguments: dict[str, Any], needs: tuple[str, ...]) -> Task:
+    """Build a task about one member: if it fails, the others go on."""
+    return Task(
+        *(name, function, arguments, needs), here=reads_files_of_this_machine, may_fail=True
+    )

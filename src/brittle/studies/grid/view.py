@@ -12,12 +12,13 @@ from brittle.formatting import attack_in_words, number, percent, plural
 from brittle.metrics.summary import Figure
 from brittle.reports.heat_map import Legend, Scale, colour_rules
 from brittle.reports.page import asset, isolate
-from brittle.reports.study_page import MarkedText, Part, StudyPage
-from brittle.reports.study_view import StudyView
+from brittle.reports.study_page import MarkedText, Part, StudyPage, StudyView
 from brittle.reports.summary_lines import format_interval
 from brittle.reports.table import Cell, Column, Row, Table
-from brittle.studies.grid.figures import (
+from brittle.studies.grid.study import (
     Best,
+    GridCell,
+    GridStudy,
     PairedTest,
     accuracy_by_target,
     best_by_target,
@@ -26,7 +27,6 @@ from brittle.studies.grid.figures import (
     skipped,
     success,
 )
-from brittle.studies.grid.study import GridCell, GridStudy
 from brittle.studies.pools import named_pool
 
 FACTS = ("pool", "data", "split", "seed", "limit", "budget")

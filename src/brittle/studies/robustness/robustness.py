@@ -21,14 +21,19 @@ from brittle.generators import open_generator, refine_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
 from brittle.runs.job import check_reads
-from brittle.studies.carry_out import carry_out, default_name
 from brittle.studies.pools import Member, Pool
-from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
-from brittle.studies.robustness.cloud import CloudSettings
-from brittle.studies.robustness.journal import CASES_FILE, Journal
+from brittle.studies.robustness.case import (
+    CASES_FILE,
+    CaseJournal,
+    CaseRow,
+    CloudSettings,
+    Predictor,
+    measure_case,
+)
 from brittle.studies.robustness.study import RobustnessFacts, RobustnessResults, RobustnessStudy
 from brittle.studies.study import Study
-from brittle.studies.transfer.texts import locked_fields
+from brittle.studies.study_files import carry_out, default_name
+from brittle.studies.transfer.scoring import locked_fields
 from brittle.studies.transfer.transfer import open_pool
 from brittle.targets.labels import match_labels
 
@@ -146,7 +151,7 @@ class RobustnessSearch:
     def run(self, path: Path, report: Report) -> tuple[list[CaseRow], dict[str, int]]:
         """Measure the cases that are not in the journal yet; return all, and what was left out."""
         _ = self.indices  # labels that do not match are an error before anything is searched
-        journal = Journal(path, self.about)
+        journal = CaseJournal(path, self.about)
         left_out: Counter[str] = Counter()
         rows: list[CaseRow] = []
         about = (self.generator, self.targets, self.settings, self.seed)

@@ -17,7 +17,7 @@ from brittle.metrics.robustness import (
     sign_test,
     target_figures,
 )
-from brittle.schema import Count, Malformed, Share, parse
+from brittle.safety.schema import Count, Malformed, Share, parse
 from brittle.studies.robustness.case import HELD, CaseRow
 from brittle.studies.study import SUFFIX as SUFFIX
 from brittle.studies.study import Study

@@ -1,30 +1,122 @@
-"""How well rules do on targets that they were not mined from: Tables 5, 9 and 10.
+"""How many texts rules turn wrong, and how many texts of other data hold the words of rules.
+
+What a corpus is exposed to: how many of its texts and words have a rule, and which rules.
+
+How well rules do on targets that they were not mined from: Tables 5, 9 and 10.
 
 A text is changed rule by rule up to the highest share. Every text on this way, a prefix, is scored
 once per target; all shares, and both ways to count, come from these labels. A text that no rule
 changes counts as held.
+
+Rules tried on all targets of a pool: every target is asked once about every text on the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from brittle.data import Dataset, case_ids, load
-from brittle.errors import Interrupted, StoreError, message_of
+from brittle.candidates import Proposal
+from brittle.candidates.choice import PAPER
+from brittle.candidates.rules import (
+    Rule,
+    Rules,
+    allowed_words,
+    apply_rules,
+    load_rules,
+    matching_rules,
+)
+from brittle.candidates.synonyms import Synonyms
+from brittle.data import Dataset, Example, case_ids, load
+from brittle.english.tags import Tagger
+from brittle.errors import Interrupted, StoreError, UsageError, message_of
 from brittle.formatting import plural
-from brittle.metrics.clusters import mean_by_text, rate_by_text
-from brittle.metrics.summary import Figure, mean
+from brittle.metrics.summary import Figure, mean, mean_by_text, rate_by_text
 from brittle.opening import as_target
-from brittle.proposals.rule_files import load_rules
-from brittle.proposals.rules import Rules, allowed_words, apply_rules
-from brittle.studies.rules.exposure import match_texts
-from brittle.studies.transfer.labels import predict_labels
+from brittle.safety.files import digest, is_path, make_private_folder, replacing
+from brittle.studies.pool_tasks import is_portable, models_in, train_name, train_tasks, zoo_specs
+from brittle.studies.pools import Member
+from brittle.studies.transfer.scoring import predict_labels
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
-from brittle.workflow.tasks import FAILED, TaskContext
+from brittle.workflow.backends import Workers
+from brittle.workflow.running import run_tasks
+from brittle.workflow.tasks import FAILED, Report, Task, TaskContext, stored_as
+
+MATCHED: Mapping[str, Any] = {"in_context": True, "candidates": PAPER}
+"""How rules match texts: where the substitute is among the published candidates of the word."""
+
+
+@dataclass(frozen=True)
+class LabelExposure:
+    """The texts of one label: how many have a rule, and how many of their words."""
+
+    label: str
+    texts: int
+    exposed_texts: int
+    words: int
+    exposed_words: int
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a corpus is exposed to, by label, and the rules that match, the most frequent first."""
+
+    by_label: tuple[LabelExposure, ...]
+    rules: tuple[tuple[Rule, int], ...]
+
+
+@dataclass(frozen=True)
+class MatchedText:
+    """A text, its label, and its best rules by position, the most salient first."""
+
+    text: Text
+    label: str
+    matches: Sequence[tuple[int, Rule]]
+
+
+def match_texts(
+    rules: Rules, examples: Sequence[Example], proposal: Proposal | None = None
+) -> Iterator[MatchedText]:
+    """Yield every text with the rules that apply to it; by default in context, as in attacks."""
+    proposal = proposal or Synonyms()
+    tagger = Tagger()
+    for example in examples:
+        if example.label not in rules.labels:
+            raise UsageError(
+                f"A text has the label {example.label!r}, but the rules were mined from "
+                f"{', '.join(rules.labels)}. Use data with these labels (--label COLUMN), or other "
+                "rules."
+            )
+        text = Text.of(dict(example.fields), example.locked)
+        tags = tagger.tags([text])[0] if proposal.needs_tags else ()
+        matches = matching_rules(rules, text, example.label, range(len(text)), proposal, tags)
+        yield MatchedText(text, example.label, matches)
+
+
+def exposure(rules: Rules, dataset: Dataset) -> Exposure:
+    """Count the texts and words of a data set that have a rule of their label."""
+    texts: Counter[str] = Counter()
+    exposed: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    matched: Counter[str] = Counter()
+    counts: Counter[Rule] = Counter()
+    for item in match_texts(rules, dataset.examples):
+        texts[item.label] += 1
+        exposed[item.label] += bool(item.matches)
+        words[item.label] += len(item.text)
+        matched[item.label] += len(item.matches)
+        counts.update(rule for _, rule in item.matches)
+    by_label = tuple(
+        LabelExposure(label, texts[label], exposed[label], words[label], matched[label])
+        for label in rules.labels
+    )
+    return Exposure(by_label, tuple(sorted(counts.items(), key=lambda c: (-c[1], -c[0].salience))))
+
 
 ALL = "all"
 SHARES = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
@@ -186,3 +278,71 @@ def load_rows(result: Mapping[str, Any]) -> dict[str, list[RuledText]]:
         name: [RuledText(case, label, words, tuple(p)) for case, label, words, p in rows]
         for name, rows in result["rows"].items()
     }
+
+
+KEEP = "rules"
+
+
+def try_rules(
+    members: Sequence[Member],
+    rules: Mapping[str, Path],
+    data: Mapping[str, Any],
+    folder: Path,
+    report: Report,
+    backend: Workers | None = None,
+) -> tuple[dict[str, dict[str, list[RuledText]]], dict[str, str]]:
+    """Return the texts of all rules by member and name of the rules, and why members failed.
+
+    `rules` are files by name; `data` are the arguments of `brittle.data.load`: data, split, limit,
+    seed, text, label and locked. What was answered is kept in the folder.
+    """
+    names = _copy(rules, folder)
+    training = train_tasks(zoo_specs([Member(m.name, m.spec) for m in members]))
+    trained = {task.name for task in training}
+    keep = Task(KEEP, keep_rules, {"files": names}, leaves=kept_files, here=_here)
+    tasks = [keep, *training]
+    for member in members:
+        models = [train_name(model) for model in models_in(member.spec)]
+        needs = (KEEP, *(name for name in models if name in trained))
+        arguments = {"spec": member.spec, "rules": names, **data}
+        stays = None if is_portable(member.spec) and not is_path(data["data"]) else _here
+        name = try_name(member)
+        tasks.append(Task(name, evaluate_rules, arguments, needs, here=stays, may_fail=True))
+    results = run_tasks(tasks, folder, report, backend)
+    found = {member.name: results[try_name(member)] for member in members}
+    failures = {name: str(result[FAILED]) for name, result in found.items() if FAILED in result}
+    if len(failures) == len(members):
+        raise UsageError(f"No target could be asked. The first: {next(iter(failures.values()))}")
+    rows = {name: load_rows(result) for name, result in found.items() if name not in failures}
+    return rows, failures
+
+
+def try_name(member: Member) -> str:
+    """Name the task that tries the rules on a member."""
+    return f"rules on {member.spec}"
+
+
+@stored_as("brittle.studies.rules.trying:keep_rules")
+def keep_rules(context: TaskContext, *, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return the names of the files, which lie in the folder."""
+    return {"files": dict(files)}
+
+
+def kept_files(folder: Path, result: Mapping[str, Any]) -> list[Path]:
+    """Return the files of the rules."""
+    return [folder / name for name in result["files"].values()]
+
+
+def _here(context: TaskContext, **arguments: Any) -> bool:
+    return True
+
+
+def _copy(rules: Mapping[str, Path], folder: Path) -> dict[str, str]:
+    """Copy files of rules into the folder, each under a name by its content."""
+    make_private_folder(folder)
+    names = {name: f"{name}-{digest(file)[:12]}.rules" for name, file in rules.items()}
+    for name, file in rules.items():
+        if not (folder / names[name]).exists():
+            with replacing(folder / names[name], private=True) as new:
+                shutil.copyfile(file, new)
+    return names

@@ -1,4 +1,10 @@
-"""What every replacement does to one model's logits, each distinct encoded text computed once.
+"""Replacements of words, and how much each lowers the logits of an ensemble.
+
+All replacements of all words of labelled texts, as arrays: what rules are mined from.
+
+They depend on the texts alone, so that they are listed once and measured on every model.
+
+What every replacement does to one model's logits, each distinct encoded text computed once.
 
 Texts come in chunks of a bounded size. Within a chunk, texts that the model encodes alike are one
 row; across chunks only equal texts of the data could meet again. Words that the model reads alike,
@@ -9,19 +15,138 @@ encoded. The first chunks are small: nothing computes while the first is encoded
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.studies.rules.replacements import Replacements
+from brittle.candidates import Proposal
+from brittle.candidates.synonyms import Synonyms
+from brittle.data import Dataset, Example
+from brittle.english.tags import Tagger
+from brittle.errors import UsageError
+from brittle.safety import files
+from brittle.safety.files import DAMAGED_ARCHIVE
+from brittle.safety.schema import Count, parse
 from brittle.targets.protocols import HasCanonicalLogits, HasCanonicalSwaps, HasLogits, declared_by
 from brittle.text import Text
 from brittle.training.splits import LabelledTexts
+
+Numbers = NDArray[np.int32]
+MAX = 2**31
+RuleKey = tuple[int, str, str]
+"""The number of a label, a word and its substitute, both in lower case."""
+
+
+@dataclass(frozen=True)
+class Replacements:
+    """One row for every replacement of a word of a text.
+
+    `text` and `position` say where, `form` is the number of the substitute among `forms`, as it is
+    written there, and `rule` the number of the rule among `rules`. Rows are in the order of texts.
+    """
+
+    rules: tuple[RuleKey, ...]
+    forms: tuple[str, ...]
+    text: Numbers
+    position: Numbers
+    form: Numbers
+    rule: Numbers
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """The number of occurrences of every rule."""
+        return np.bincount(self.rule, minlength=len(self.rules))
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the numbers in the columns stand for, as it is stored."""
+
+    rules: tuple[tuple[Count, str, str], ...]
+    forms: tuple[str, ...]
+
+
+def labelled_texts(dataset: Dataset, labels: Sequence[str]) -> LabelledTexts:
+    """Build the texts of a data set, the shortest first: batches have texts of about one length."""
+    numbers = {label: number for number, label in enumerate(labels)}
+    for example in dataset:
+        if example.label not in numbers:
+            raise UsageError(
+                f"The data {dataset.name!r} has the label {example.label!r}; expected one of "
+                f"{', '.join(labels)}. Rules are mined from texts with the labels of the ensemble."
+            )
+    pairs = [(_text(example), numbers[str(example.label)]) for example in dataset]
+    pairs.sort(key=lambda pair: len(pair[0]))
+    return LabelledTexts(tuple(text for text, _ in pairs), tuple(label for _, label in pairs))
+
+
+def list_replacements(texts: LabelledTexts, proposal: Proposal | None = None) -> Replacements:
+    """List every word's candidates in its context; by default those of PWWS, from WordNet."""
+    proposal = proposal or Synonyms()
+    rules: dict[RuleKey, int] = {}
+    forms: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int]] = []
+    tagger = Tagger()
+    for number, (text, label) in enumerate(zip(texts.texts, texts.label)):
+        tags = tagger.tags([text])[0] if proposal.needs_tags else ("",) * len(text)
+        proposal.prepare(word for word in text.words if isinstance(word, str))
+        for position, (word, tag) in enumerate(zip(text.words, tags)):
+            assert isinstance(word, str)
+            for form in proposal.of(word, tag):
+                key = (label, word.lower(), form.lower())
+                rule = rules.setdefault(key, len(rules))
+                rows.append((number, position, forms.setdefault(form, len(forms)), rule))
+    table = np.array(rows, dtype=np.int32).reshape(-1, 4)
+    return Replacements(tuple(rules), tuple(forms), *np.ascontiguousarray(table.T))
+
+
+def save_replacements(replacements: Replacements, path: Path) -> None:
+    """Write replacements as one .npz file, in one step."""
+    names = json.dumps({"rules": replacements.rules, "forms": replacements.forms})
+    with files.replacing(path, private=True) as new, new.open("wb") as file:
+        np.savez_compressed(
+            file,
+            names=np.frombuffer(names.encode(), dtype=np.uint8),
+            text=replacements.text,
+            position=replacements.position,
+            form=replacements.form,
+            rule=replacements.rule,
+        )
+
+
+def load_replacements(path: Path) -> Replacements:
+    """Load what `save_replacements` has written."""
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            names = parse(_Names, json.loads(arrays["names"].tobytes()))
+            columns = [arrays[name] for name in ("text", "position", "form", "rule")]
+        count = len(columns[0])
+        for column, below in zip(columns, (MAX, MAX, len(names.forms), len(names.rules))):
+            if column.dtype != np.int32 or column.shape != (count,):
+                raise ValueError(f"a column of {column.dtype} and shape {column.shape}")
+            if count and not 0 <= column.min() <= column.max() < below:
+                raise ValueError(f"a column with numbers up to {column.max()}")
+        return Replacements(names.rules, names.forms, *columns)
+    except DAMAGED_ARCHIVE as error:
+        raise UsageError(
+            f"The replacements in {path} are damaged ({error}). Delete the file; the same command "
+            "lists them again."
+        ) from error
+
+
+def _text(example: Example) -> Text:
+    return Text.of(dict(example.fields), example.locked)
+
 
 MIN_TEXTS_PER_CHUNK, MAX_TEXTS_PER_CHUNK = 64, 512
 MAX_WORDS_PER_CHUNK = 1 << 23  # of all replaced texts together; 32 MB as token ids
@@ -31,7 +156,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredReplacements:
     """The effects of the replacements of some texts, and how many rows were computed for them.
 
     `effect[n]` belongs to the row `start + n` of the replacements; `texts` is how many texts are
@@ -46,7 +171,7 @@ class Measured:
 
 def measure(
     target: Any, texts: LabelledTexts, replacements: Replacements, first_text: int = 0
-) -> Iterator[Measured]:
+) -> Iterator[MeasuredReplacements]:
     """Yield the effects of all replacements, chunk by chunk, from a text on.
 
     The effect on a text x of the label y is what the salience of a rule averages (Figure 2):
@@ -77,17 +202,17 @@ class _Chunk:
     rows: int
     batches: Sequence[tuple[list[int], Future[Any]]]
 
-    def collect(self) -> Measured:
+    def collect(self) -> MeasuredReplacements:
         """Wait for the logits, and take the difference of every replaced text and its original."""
         if not len(self.original):
-            return Measured(self.last_text, self.start, np.zeros(0), 0)
+            return MeasuredReplacements(self.last_text, self.start, np.zeros(0), 0)
         logits = np.concatenate([np.asarray(future.result()) for _, future in self.batches])
         table = np.empty((self.rows, logits.shape[1]))
         table[[row for rows, _ in self.batches for row in rows]] = logits
         # f(x; y) − Σ_{z ≠ y} f(x; z): the effect is how much of it the replacement takes.
         margin = 2 * table - table.sum(axis=1, keepdims=True)
         effect = margin[self.original, self.label] - margin[self.replaced, self.label]
-        return Measured(self.last_text, self.start, effect, self.rows)
+        return MeasuredReplacements(self.last_text, self.start, effect, self.rows)
 
 
 def _boundaries(texts: LabelledTexts, replacements: Replacements, first_text: int) -> list[int]:

@@ -7,22 +7,22 @@ from dataclasses import asdict
 from typing import Any
 
 from brittle.answers import find_label
+from brittle.candidates.rules import Rule, Rules, row_of
 from brittle.errors import unknown
 from brittle.formatting import attack_in_words, percent, plural
 from brittle.metrics.summary import Figure
-from brittle.proposals.rules import Rule, Rules, row_of
-from brittle.reports.study_page import StudyPage
-from brittle.reports.study_view import Plain, StudyView
+from brittle.reports.study_page import Plain, StudyPage, StudyView
 from brittle.reports.table import Table
 from brittle.studies.rules.evaluation import (
     ALL,
+    MATCHED,
     SHARES,
+    Exposure,
     RuledText,
     by_class,
     success,
     words_changed,
 )
-from brittle.studies.rules.exposure import MATCHED, Exposure
 
 Rows = Mapping[str, Mapping[str, list[RuledText]]]
 """The texts of every target, by the name of the rules."""

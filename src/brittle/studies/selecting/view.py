@@ -7,13 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from brittle.formatting import attack_in_words, number, percent, plural
-from brittle.reports.chart import Drawing
-from brittle.reports.ensembles import ensemble_figure
-from brittle.reports.study_page import Part, StudyPage
-from brittle.reports.study_view import Plain, StudyView
+from brittle.reports.kept import Drawing
+from brittle.reports.plots import ensemble_figure
+from brittle.reports.study_page import Part, Plain, StudyPage, StudyView
 from brittle.reports.table import Table
-from brittle.studies.selecting.curves import EnsembleCurves
-from brittle.studies.selecting.selecting import Ensemble
+from brittle.studies.selecting.selecting import EnsembleCurves, SelectedEnsemble
 from brittle.studies.transfer.study import TransferStudy
 
 NOTE = (
@@ -29,7 +27,7 @@ EXPLAINED = (
 
 def ensembles_view(
     study: TransferStudy,
-    ensembles: Sequence[Ensemble],
+    ensembles: Sequence[SelectedEnsemble],
     held_out: Sequence[str],
     curves: EnsembleCurves | None,
 ) -> StudyView:
@@ -77,7 +75,7 @@ def ensemble_drawings(curves: EnsembleCurves) -> dict[str, Drawing]:
 
 def ensembles_json(
     study: TransferStudy,
-    ensembles: Sequence[Ensemble],
+    ensembles: Sequence[SelectedEnsemble],
     held_out: Sequence[str],
     notes: Sequence[str],
     curves: EnsembleCurves | None,
@@ -94,7 +92,7 @@ def ensembles_json(
     return data if curves is None else data | {"figure": asdict(curves)}
 
 
-def _ensemble_json(ensemble: Ensemble) -> dict[str, Any]:
+def _ensemble_json(ensemble: SelectedEnsemble) -> dict[str, Any]:
     return {
         "method": ensemble.method,
         "size": ensemble.size,
@@ -105,7 +103,7 @@ def _ensemble_json(ensemble: Ensemble) -> dict[str, Any]:
     }
 
 
-def _row(ensemble: Ensemble, curves: EnsembleCurves | None, n: int) -> Mapping[str, Any]:
+def _row(ensemble: SelectedEnsemble, curves: EnsembleCurves | None, n: int) -> Mapping[str, Any]:
     row: dict[str, Any] = {"size": ensemble.size, "method": ensemble.method}
     row |= {"objective": percent(ensemble.objective), "outside": percent(ensemble.outside)}
     if curves is not None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from brittle.attacks.stored_settings import changed_settings
 from brittle.formatting import attack_in_words
-from brittle.reports.study_view import StudyView
+from brittle.reports.study_page import StudyView
 from brittle.studies.study import Listed, StudyKind
-from brittle.studies.transfer.bootstrap import RESAMPLES
 from brittle.studies.transfer.showing import figures_of, fooling_texts, rate_matrix
 from brittle.studies.transfer.study import (
+    RESAMPLES,
     TransferFacts,
     TransferResults,
     TransferStudy,

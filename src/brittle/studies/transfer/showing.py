@@ -12,15 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from brittle.formatting import attack_in_words
-from brittle.reports.studies.rate_matrix import WAYS, Counts, Model, RateMatrix, Rates
+from brittle.reports.rate_matrix import WAYS, Counts, MatrixModel, RateMatrix, Rates
 from brittle.studies.pool_tasks import ENSEMBLE, models_in
 from brittle.studies.pools import Member, named_pool
-from brittle.studies.transfer import classes
-from brittle.studies.transfer.bootstrap import RESAMPLES, counts_of
-from brittle.studies.transfer.factors import FactorRow
-from brittle.studies.transfer.study import TransferStudy
-from brittle.studies.transfer.tables import StudyTables, study_tables
-from brittle.studies.transfer.universal import counted_texts
+from brittle.studies.transfer import factors as classes
+from brittle.studies.transfer.factors import FactorRow, StudyTables, study_tables
+from brittle.studies.transfer.study import RESAMPLES, TransferStudy, counted_texts, counts_of
 
 AVERAGE = "average"
 MAX_TEXTS = 20
@@ -123,12 +120,12 @@ def rate_matrix(study: TransferStudy) -> RateMatrix:
     )
 
 
-def _model(member: Member, names: Mapping[str, str]) -> Model:
+def _model(member: Member, names: Mapping[str, str]) -> MatrixModel:
     """Describe a member; `names` are those of the targets by their specs."""
     is_ensemble = member.spec.startswith(ENSEMBLE)
     specs = models_in(member.spec) if is_ensemble else ()
     members = tuple(names[spec] for spec in specs if spec in names)
-    return Model(member.name, {by: getattr(member, by) for by in WAYS}, members)
+    return MatrixModel(member.name, {by: getattr(member, by) for by in WAYS}, members)
 
 
 def _class_rates(tables: StudyTables, of_right: bool) -> list[ClassRates]:

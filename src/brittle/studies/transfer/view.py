@@ -12,11 +12,16 @@ from brittle.formatting import number, plural
 from brittle.reports.figures import Bar
 from brittle.reports.heat_map import Scale, colour_rules
 from brittle.reports.page import asset, fragment, isolate
-from brittle.reports.studies.heat_map import MatrixMaps, in_percent, means, scale_of
-from brittle.reports.studies.matrix_block import MatrixBlock
-from brittle.reports.studies.rate_matrix import WAYS, RateMatrix
-from brittle.reports.study_page import MarkedText, Part, StudyPage
-from brittle.reports.study_view import StudyView
+from brittle.reports.rate_matrix import (
+    WAYS,
+    MatrixBlock,
+    MatrixMaps,
+    RateMatrix,
+    in_percent,
+    means,
+    scale_of,
+)
+from brittle.reports.study_page import MarkedText, Part, StudyPage, StudyView
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.transfer.factors import FactorRow
 from brittle.studies.transfer.showing import ClassRates, FoolingText, TransferFigures

@@ -1,9 +1,20 @@
-"""The conversation with a program that answers line by line, whatever its answers mean.
+"""Questions to a program, line by line, and the target that it is.
+
+The conversation with a program that answers line by line, whatever its answers mean.
 
 Each text is sent as one line of JSON. The program runs as long as the target is used. After its
 start it is asked one simple sentence. If it ends or does not answer a text in time, it is started
 again and asked again; after the second failure only that text fails. If it does not answer the
 simple sentence, the target is down.
+
+A program as a target: `cmd:PROGRAM ARGS…`, which answers line by line.
+
+Each text is sent as one line of JSON, `{"text": "…"}` or with the names of several fields. The
+program answers each with one line: JSON (a list of scores, a map label → score, a list of
+{label, score}, a label, a number) or a plain label. With `--answers text` the line is a text: a
+string in JSON, or the plain translation. It must flush after every line and write its logs to
+stderr; a program that cannot flush is a `filter:`. How it is started and asked again is in
+transport.py.
 """
 
 from __future__ import annotations
@@ -11,16 +22,28 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.redaction import redact
-from brittle.targets.answer_parsers import AnswerParser
-from brittle.targets.command.arguments import hash_command
-from brittle.targets.command.pipes import quote_stderr
-from brittle.targets.command.program import NoAnswer, Program
-from brittle.targets.fingerprints.hashing import probe_texts
-from brittle.targets.rendering import render
+from brittle.targets.answer_parsers import (
+    AnswerParser,
+    BlackBoxClassifier,
+    BlackBoxTranslator,
+    ScoreParser,
+    TextParser,
+    of_transport,
+)
+from brittle.targets.command.program import (
+    NoAnswer,
+    Program,
+    hash_command,
+    parse_command,
+    quote_stderr,
+)
+from brittle.targets.fingerprints import probe_texts
+from brittle.targets.options import TargetOptions, render
 from brittle.text import Text
 
 A = TypeVar("A")
@@ -144,3 +167,33 @@ def _format_line(item: Text, mask: str) -> bytes:
     fields = text if isinstance(text, dict) else {"text": text}
     # ASCII with escapes: line breaks, NUL and every script survive any locale.
     return json.dumps(fields).encode("ascii") + b"\n"
+
+
+PREFIX = "cmd:"
+
+
+def open_command(
+    spec: str, options: TargetOptions, *, startup: float | None = None
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Open `cmd:PROGRAM ARGS`, a program that answers line by line.
+
+    `startup` is the timeout of the first line after a start. If nobody names its labels, it is
+    started at once and asked about a plain sentence with the fields of the data.
+    """
+    arguments = parse_command(spec, PREFIX)
+    answers: AnswerParser[Any] = (
+        TextParser.of(options)
+        if options.answers == "text"
+        else ScoreParser.of(options, describe_program(arguments))
+    )
+    transport = ProgramTransport(
+        arguments,
+        answers,
+        name=options.name or f"{PREFIX}{Path(arguments[0]).name}",
+        mask=options.black_box_mask,
+        timeout=options.timeout,
+        startup=startup,
+    )
+    if isinstance(answers, ScoreParser) and answers.learns:
+        transport.begin(options.fields)
+    return of_transport(transport)

@@ -10,7 +10,7 @@ from brittle.asks import Case
 from brittle.engine.broker import Asker
 from brittle.targets.capabilities import answers_of
 from brittle.targets.diagnosis.classifier import diagnose as diagnose_classifier
-from brittle.targets.diagnosis.sample import DiagnosisWarning
+from brittle.targets.diagnosis.samples import DiagnosisWarning
 from brittle.targets.diagnosis.translator import diagnose_translator
 
 

@@ -14,20 +14,18 @@ from numpy.typing import NDArray
 
 from brittle.asks import Case
 from brittle.engine.broker import Asker
-from brittle.targets.diagnosis.exchanged_sides import (
+from brittle.targets.diagnosis.samples import (
+    COSTLY_SAMPLE_SIZE,
     EXCHANGED_SAMPLE_SIZE,
     MAX_CHANCE,
     MIN_WRONG,
-    ask_exchanged,
-    is_clearly_more,
-    turned_fields,
-)
-from brittle.targets.diagnosis.sample import (
-    COSTLY_SAMPLE_SIZE,
     SAMPLE_SIZE,
     DiagnosisWarning,
+    ask_exchanged,
     ask_sample,
+    is_clearly_more,
     is_costly,
+    turned_fields,
 )
 from brittle.targets.protocols import Classifies, Scores, declared_by
 from brittle.text import Text

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 
 from brittle.asks import Case
 from brittle.engine.broker import Asker
-from brittle.targets.diagnosis.exchanged_languages import ask_exchanged_languages
-from brittle.targets.diagnosis.sample import DiagnosisWarning, ask_sample
-from brittle.targets.protocols import KnowsItsWords, Translator, declared_by
-from brittle.targets.translators.texts import (
+from brittle.targets.answer_parsers import (
     CHARACTERS_PER_CHARACTER,
     EXTRA_CHARACTERS,
     max_characters,
 )
+from brittle.targets.diagnosis.samples import DiagnosisWarning, ask_exchanged_languages, ask_sample
+from brittle.targets.protocols import KnowsItsWords, Translator, declared_by
 from brittle.text import Text
 
 MAX_COPIED_SHARE = 0.5  # of the texts: names and numbers are rightly the same in both languages

@@ -25,8 +25,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from brittle.errors import TargetError, UsageError, unknown
 from brittle.redaction import is_secret_name, remember, short_repr
-from brittle.targets.environment import fill_in
-from brittle.targets.options import check_answers, check_kind
+from brittle.targets.options import check_answers, check_kind, fill_in
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")

@@ -1,4 +1,11 @@
-"""Asking an HTTP endpoint: requests within its limits, retries, and its replies."""
+"""Questions to an endpoint, with retries, what it sends back, and the target that it is.
+
+The content of a reply, unpacked within a limit: a few bytes of gzip can become gigabytes.
+
+Asking an HTTP endpoint: requests within its limits, retries, and its replies.
+
+An HTTP endpoint as a target: `http:FILE.toml` (see endpoint.py for the file).
+"""
 
 from __future__ import annotations
 
@@ -8,18 +15,81 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from brittle.errors import TargetDown, TargetError, require
+from brittle.errors import TargetDown, TargetError, UsageError, require
 from brittle.redaction import hide_in_logs, redact
-from brittle.targets.answer_parsers import AnswerParser, ScoreParser
-from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
-from brittle.targets.http.content import BadContent, TooLong, read_content
-from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.json_replies import parse_json
-from brittle.targets.rendering import render
+from brittle.targets.answer_parsers import (
+    AnswerParser,
+    BlackBoxClassifier,
+    BlackBoxTranslator,
+    ScoreParser,
+    TextParser,
+    of_transport,
+    parse_json,
+)
+from brittle.targets.fingerprints import hash_parts, probe_texts
+from brittle.targets.http.endpoint import Endpoint, open_endpoint
+from brittle.targets.options import TargetOptions, render
 from brittle.text import Text
+
+PART_BYTES = 1 << 16  # unpacked at a time
+GZIP_WINDOW = 31  # zlib's number for gzip with any window
+ACCEPTED = "gzip"
+"""What is asked for (Accept-Encoding), since nothing else is unpacked."""
+
+
+class BadContent(Exception):
+    """The content cannot be unpacked."""
+
+
+class TooLong(Exception):
+    """The content is longer than the limit."""
+
+
+def read_content(chunks: Iterable[bytes], encoding: str, max_bytes: int) -> bytes:
+    """Return the content of which chunks are sent; `encoding` is its Content-Encoding."""
+    parts, size = [], 0
+    for part in _unpacked(chunks, encoding.strip().lower()):
+        size += len(part)
+        if size > max_bytes:
+            raise TooLong(f"more than {max_bytes:,} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _unpacked(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    if encoding in ("", "identity"):
+        yield from chunks
+    elif encoding in ("gzip", "x-gzip"):
+        yield from _gunzipped(chunks)
+    else:
+        raise BadContent(f"its content is packed as {encoding!r}; expected gzip, or not packed")
+
+
+def _gunzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(GZIP_WINDOW)
+    started = False
+    for chunk in chunks:
+        started = True
+        while chunk and not unpacker.eof:
+            yield _unpack(unpacker.decompress, chunk, PART_BYTES)
+            chunk = unpacker.unconsumed_tail
+    if started:
+        yield _unpack(unpacker.flush)
+        if not unpacker.eof:
+            raise BadContent("its gzip content ends too early")
+
+
+def _unpack(step: Callable[..., bytes], *arguments: Any) -> bytes:
+    try:
+        return step(*arguments)
+    except zlib.error as error:
+        raise BadContent(f"its gzip content is damaged: {error}") from error
+
 
 A = TypeVar("A")
 log = logging.getLogger(__name__)
@@ -63,8 +133,7 @@ class HttpTransport(Generic[A]):
         self._lock = threading.Lock()
         self._next_slot = 0.0
         self._httpx: Any = require("httpx", "http", "An HTTP target")
-        from brittle.targets.http.connections import connect
-        from brittle.targets.http.deadline import Deadline
+        from brittle.targets.http.connections import Deadline, connect
 
         self._url = endpoint.sent_url()
         self._deadline = Deadline()
@@ -231,3 +300,55 @@ def _parse_retry_after(header: str | None, status: int) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
     except (TypeError, ValueError):
         return 0.0
+
+
+def open_http(spec: str, options: TargetOptions) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Open `http:FILE.toml`, an endpoint."""
+    endpoint, name = open_endpoint(spec)
+    return of_endpoint(endpoint, replace(options, name=options.name or name))
+
+
+def of_endpoint(
+    endpoint: Endpoint,
+    options: TargetOptions | None = None,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Build a target from the description of an endpoint; its answers are costly.
+
+    If nobody names its labels it is asked about a plain sentence with the fields of the data.
+    """
+    options = options or TargetOptions()
+    who, answers = describe_endpoint(endpoint), _answers_of(endpoint, options)
+    mask = options.black_box_mask
+    transport = HttpTransport(endpoint, answers, mask=mask, name=options.name, sleep=sleep)
+    try:
+        if isinstance(answers, ScoreParser) and answers.learns:
+            (answer,) = transport.fetch(probe_texts(options.fields)[:1])
+            answers.learn(answer, who)
+    except BaseException as error:
+        transport.close()
+        if isinstance(error, TargetError):
+            raise UsageError(f"Asked about a plain sentence: {error}") from error
+        raise
+    return of_transport(transport)
+
+
+def _answers_of(endpoint: Endpoint, options: TargetOptions) -> AnswerParser[Any]:
+    """Return what an endpoint answers, as its file or the user says."""
+    who = describe_endpoint(endpoint)
+    if "text" not in (options.answers, endpoint.answers_are):
+        return ScoreParser.of(
+            options,
+            who,
+            stated=endpoint.labels,
+            scores=endpoint.scores,
+            keys=(endpoint.label_key, endpoint.score_key),
+        )
+    answers = TextParser.of(options)
+    if endpoint.labels is not None or endpoint.scores != "auto":
+        raise UsageError(
+            f"{who} has labels or scores in its file, but answers texts. A translator "
+            'has neither: leave them out, or leave out answers = "text" (--answers text).'
+        )
+    return answers

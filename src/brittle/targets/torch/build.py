@@ -68,8 +68,7 @@ def torch_target(
     torch = require("torch", "torch", "torch_target")
     from brittle.targets.torch import checks
     from brittle.targets.torch.network import Network
-    from brittle.targets.torch.sentences import TorchTargetWithHead
-    from brittle.targets.torch.target import TorchTarget
+    from brittle.targets.torch.target import TorchTarget, TorchTargetWithHead
 
     if not isinstance(module, torch.nn.Module):
         raise UsageError(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from brittle.errors import TargetError, UsageError, unknown
 from brittle.moves import EditRequest, EditSpace
-from brittle.targets.fingerprints.hashing import SENTENCES
+from brittle.targets.fingerprints import SENTENCES
 from brittle.targets.torch.network import CALL_REMEDY, Network, OutputKind
 from brittle.targets.torch.tokens import TokenReader, locate
 from brittle.text import Text, is_word

@@ -1,8 +1,12 @@
-"""A network of the user's own as a target: scores, edits, gradients and vectors by layer.
+"""A torch module as a target, and one that reads whole sentences.
+
+A network of the user's own as a target: scores, edits, gradients and vectors by layer.
 
 Only texts of equal length share a pass, so that no text is padded because of another: a network
 that reads its padding, such as a plain GRU, scores every text as it would alone. This file needs
 torch.
+
+A user's network that shows the vector of a text: what its head reads. This file needs torch.
 """
 
 from __future__ import annotations
@@ -15,24 +19,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from brittle.answers import Embedding
 from brittle.errors import UsageError, unknown
-from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
+from brittle.moves import EditRequest, EditSpace, GradientAnswer, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits
-from brittle.targets.alignment import (
-    Alignment,
-    gradients_of,
-    token_gradients,
-    vectors_of,
-)
-from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import probe_texts
-from brittle.targets.fingerprints.weights import hash_module
+from brittle.targets.alignment import Alignment, gradients_of, token_gradients, vectors_of
+from brittle.targets.fingerprints import code_of, hash_parts, probe_texts
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
-from brittle.targets.torch.characters import SequenceEdits, SequenceGradients
 from brittle.targets.torch.network import Network
-from brittle.targets.torch.tokens import TokenReader
+from brittle.targets.torch.tokens import SequenceEdits, SequenceGradients, TokenReader
+from brittle.targets.torch.weights import hash_module
 from brittle.text import Text
 
 TOKENS_PER_PASS = 1 << 14
@@ -127,7 +125,7 @@ class TorchTarget:
                 answers.update(zip(batch, map(ScoredMoves, score, moves)))
         return [answers[n] for n in range(len(requests))]
 
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+    def gradients(self, requests: Sequence[EditRequest]) -> list[GradientAnswer]:
         """Compute the scores, and the gradient of every objective along the vectors of tokens."""
         alignments = [self.reader.align(request.text) for request in requests]
         return gradients_of(requests, alignments, self._gradients(requests, alignments))
@@ -221,3 +219,24 @@ def _cut(numbers: list[int], width: int, max_tokens: int) -> Iterator[list[int]]
         count -= count == width > 1
         yield numbers[start : start + count]
         start += count
+
+
+class TorchTargetWithHead(TorchTarget):
+    """A target whose network has a part, `head`, that reads one vector of every text."""
+
+    def __init__(self, head: str, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.head = head
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return hash_parts(super().fingerprint, self.head)
+
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Compute for every text what the head reads, and the scores of the same pass."""
+        values: dict[int, Embedding] = {}
+        for numbers, ids, lengths in self._batches(self.canonical(items), TOKENS_PER_PASS):
+            vectors, logits = self.network.head_input(ids, lengths, self.head)
+            scores = self._probabilities(logits.numpy()).tolist()
+            values.update(zip(numbers, map(Embedding, vectors.numpy(), scores)))
+        return [values[n] for n in range(len(items))]

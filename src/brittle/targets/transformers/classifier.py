@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.fingerprints import hash_parts
 from brittle.targets.labels import label_names
 from brittle.targets.options import Labels
 from brittle.targets.protocols import Scores, ShowsAttention, failing_as
 from brittle.targets.scores import as_probabilities
-from brittle.targets.transformers import alignment
+from brittle.targets.transformers import tokenizer as alignment
 from brittle.targets.transformers.loading import load_target, share_threads
-from brittle.targets.transformers.tokenizer import TextTokenizer
-from brittle.targets.transformers.vocabulary import words_by_frequency
+from brittle.targets.transformers.tokenizer import TextTokenizer, words_by_frequency
 from brittle.text import Text
 from brittle.zoo.device import torch_device
 
 if TYPE_CHECKING:
     from brittle.targets.transformers.fast_bert import FastBert
     from brittle.targets.transformers.white_box import TransformersWhiteBox
-    from brittle.zoo.threads import ThreadUse
+    from brittle.zoo.restoring import ThreadUse
 
 # A longer forward pass is not faster, and needs more memory for long texts.
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
@@ -57,7 +56,7 @@ class SequenceClassifier(ShowsAttention):
     @cached_property
     def fingerprint(self) -> str:
         """Hash the weights: a copy of the folder, or the hub's model, is the same target."""
-        from brittle.targets.fingerprints.weights import hash_weights  # imports torch
+        from brittle.targets.torch.weights import hash_weights  # imports torch
 
         labels = _model_labels(self.model)
         return hash_parts(hash_weights(self.model), self.tokenizer.description(), *labels)
@@ -110,7 +109,7 @@ class SequenceClassifier(ShowsAttention):
         with failing_as(f"Target {self.name!r}"):
             if self.fast:
                 return self.fast.logits(arrays).double().numpy()
-            from brittle.ranking.whole_rows import WholeRows
+            from brittle.ranking.top_k import WholeRows
 
             with torch.inference_mode(), WholeRows():
                 inputs = {n: torch.from_numpy(a).to(self.device) for n, a in arrays.items()}

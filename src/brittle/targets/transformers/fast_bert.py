@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from brittle.ranking.whole_rows import repeat_last, whole_rows
+from brittle.ranking.top_k import repeat_last, whole_rows
 
 # A model with other modules than these (adapters, quantized layers) runs its own forward pass.
 MODULES = {
@@ -100,7 +100,7 @@ class FastBert:
     ) -> tuple[Tensor, Tensor]:
         """Embed every distinct triple of token, type and column; index them for all tokens.
 
-        Both are padded to whole rows (see `brittle.ranking.whole_rows`).
+        Both are padded to whole rows (see `brittle.ranking.top_k`).
         """
         ids, embeddings = arrays["input_ids"], self.model.bert.embeddings
         types = arrays.get("token_type_ids", np.zeros_like(ids))

@@ -19,10 +19,10 @@ from torch import Tensor
 
 from brittle.errors import UsageError
 from brittle.moves import EditRequest
-from brittle.ranking.objective import objective_gradient
-from brittle.ranking.whole_rows import WholeRows
+from brittle.ranking.moves import objective_gradient
+from brittle.ranking.top_k import WholeRows
 from brittle.targets.protocols import failing_as
-from brittle.targets.transformers.holes import ZeroedHoles
+from brittle.targets.transformers.tokenizer import ZeroedHoles
 
 Arrays = dict[str, NDArray[np.int64]]
 

@@ -1,18 +1,39 @@
-"""Load a model of transformers with its tokenizer, for targets of every kind."""
+"""Models of transformers, loaded without noise.
+
+Quiet use of the transformers library.
+
+Load a model of transformers with its tokenizer, for targets of every kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brittle.errors import UsageError, require
-from brittle.pretrained import load_model, load_pretrained, told_as
-from brittle.targets.transformers.quiet import quiet
+from brittle.safety.pretrained import load_model, load_pretrained, told_as
 from brittle.zoo.device import cores
 
 if TYPE_CHECKING:
-    from brittle.zoo.threads import ThreadUse
+    from brittle.zoo.restoring import ThreadUse
+
+
+@contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """Hide the library's progress bars and warnings while it loads or trains."""
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
 
 T = TypeVar("T")
 MAX_PARALLEL_CALLS = 4
@@ -64,7 +85,7 @@ def share_threads(device: str) -> tuple[int, ThreadUse | None]:
     """
     if device != "cpu":
         return 1, None
-    from brittle.zoo.threads import ThreadUse  # imports torch
+    from brittle.zoo.restoring import ThreadUse  # imports torch
 
     parallel = min(cores(), MAX_PARALLEL_CALLS)
     return parallel, ThreadUse(max(1, cores() // parallel))

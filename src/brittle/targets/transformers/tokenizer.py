@@ -1,8 +1,21 @@
-"""The tokenizer of a transformers model: from texts to keys, and from keys to padded batches.
+"""The tokenizer of a transformers model: tokens by word, masks, and its vocabulary.
+
+Holes that read as padding: the vector at their position is zero, and positions stay.
+
+A hole is a token of its own in our copy of the tokenizer, so that it is aligned like any other.
+
+The tokenizer of a transformers model: from texts to keys, and from keys to padded batches.
 
 A key is the token ids of a text as int32 bytes. Where the model also reads token types (pairs), the
 key is −1, the ids, and the types. Where holes read as zero vectors, they have an id that is no
 token of the model's.
+
+The tokens of a transformers tokenizer, aligned with the words of the user's text.
+
+The words that are one token of a tokenizer, and the tokens of any word.
+
+A word is tokenized as in the middle of a sentence, after a space: tokenizers that mark the
+beginning of a word read it otherwise at the very beginning of a text or after a bracket.
 """
 
 from __future__ import annotations
@@ -15,11 +28,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.errors import UsageError
-from brittle.targets.alignment import TokenizedText
-from brittle.targets.rendering import PADDING, UNKNOWN, render
-from brittle.targets.transformers.holes import HOLE_TOKEN, ZeroedHoles, add_hole
-from brittle.text import Text
+from brittle.english.words import frequency_rank
+from brittle.errors import MissingPackage, UsageError
+from brittle.targets.alignment import Alignment, TokenizedText, align
+from brittle.targets.options import PADDING, UNKNOWN, NoZeroVector, render
+from brittle.text import Text, is_word
+
+HOLE_TOKEN = "\ue000\ue001\ue002"  # characters for private use: no text has all three in a row
+
+
+@dataclass(frozen=True)
+class ZeroedHoles:
+    """The id that holes have in keys, and the id of an ordinary token that the model is given.
+
+    That token's vector is then zeroed. Padding cannot stand in: models that count positions by it,
+    or read a text only up to it, would read another text.
+    """
+
+    token_id: int
+    stand_in: int
+
+
+def add_hole(backend: Any, hf_tokenizer: Any, model: Any) -> ZeroedHoles:
+    """Add the token of a hole to a copy of the tokenizer's backend."""
+    if backend is None or model.config.is_encoder_decoder:
+        reason = "a tokenizer written in Python" if backend is None else "an encoder and a decoder"
+        raise NoZeroVector(
+            f"Got --mask {PADDING} for a {type(model).__name__} with {reason}. Expected a model "
+            "with a fast tokenizer that reads its input once. Leave --mask out, or name a text."
+        )
+    from tokenizers import AddedToken
+
+    # As mask tokens do, it takes the space before it along, which else could be a token itself.
+    backend.add_special_tokens([AddedToken(HOLE_TOKEN, lstrip=True, normalized=False)])
+    special = {*hf_tokenizer.all_special_ids, model.config.pad_token_id}
+    stand_in = next(n for n in range(len(special) + 1) if n not in special)
+    return ZeroedHoles(backend.token_to_id(HOLE_TOKEN), stand_in)
+
 
 Encoded = list[tuple[list[int], list[int]]]
 """The token ids and the token types of every text."""
@@ -223,3 +268,67 @@ def _max_tokens(hf_tokenizer: Any, config: Any) -> int | None:
         n for n in (positions, hf_tokenizer.model_max_length) if n and 0 < n < MAX_STATED_TOKENS
     ]
     return min(limits) if limits else None
+
+
+def align_texts(items: Sequence[Text], tokenizer: TextTokenizer) -> list[Alignment]:
+    """Tokenize texts, and find the word of every token."""
+    tokenized = tokenizer.tokenize(items)
+    return [align(item, tokens, tokenizer.mask) for item, tokens in zip(items, tokenized)]
+
+
+def words_read(items: Sequence[Text], tokenizer: TextTokenizer) -> list[Sequence[int]]:
+    """Return for every text the positions of the words that are read.
+
+    If the tokenizer does not know the offsets of its tokens, all words count as read.
+    """
+    if tokenizer.backend is None:
+        return [range(len(item)) for item in items]
+    return [alignment.read for alignment in align_texts(items, tokenizer)]
+
+
+CONTEXT = "a "
+# How tokenizers that have no decoder mark the beginning or the end of a word.
+BEGINNINGS, ENDINGS = " ▁Ġ", ("</w>", " ")
+
+
+def tokens_of(words: Sequence[str], tokenizer: TextTokenizer) -> list[tuple[int, ...]]:
+    """Return the token ids of each word, with the space before it."""
+    start = len(CONTEXT)
+    texts = [CONTEXT + word for word in words]
+    return [
+        tuple(token for token, (_, stop) in zip(text.ids, text.offsets) if stop >= start)
+        for text in tokenizer.backend.encode_batch(texts, add_special_tokens=False)
+    ]
+
+
+def whole_words(tokenizer: TextTokenizer) -> tuple[list[str], list[int]]:
+    """List the words that are one token, and their token ids, in the order of the ids."""
+    special = set(tokenizer.hf_tokenizer.all_special_ids)
+    ids = sorted(set(tokenizer.backend.get_vocab().values()) - special)
+    words = [tokenizer.backend.decode([token]) for token in ids]
+    for ending in ENDINGS:
+        words = [word.removesuffix(ending) for word in words]
+    words = [word.lstrip(BEGINNINGS) for word in words]
+    possible = [(token, word) for token, word in zip(ids, words) if is_word(word)]
+    tokenized = tokens_of([word for _, word in possible], tokenizer)
+    whole = [pair for pair, word_tokens in zip(possible, tokenized) if word_tokens == pair[:1]]
+    return [word for _, word in whole], [token for token, _ in whole]
+
+
+def words_by_frequency(tokenizer: TextTokenizer) -> tuple[str, ...]:
+    """List the words that are one token, the most frequent first; without single characters.
+
+    WordPiece lists its words by frequency, behind the characters. Other tokenizers list them by
+    another rule: theirs are in the order of GloVe's table, if that is installed, and words that it
+    does not have come last.
+    """
+    if tokenizer.backend is None:
+        return ()
+    words = [word for word in whole_words(tokenizer)[0] if len(word) > 1]
+    if type(tokenizer.backend.model).__name__ != "WordPiece":
+        try:
+            rank = frequency_rank()
+        except MissingPackage:
+            return tuple(words)
+        words.sort(key=lambda word: rank.get(word.lower(), len(rank)))
+    return tuple(dict.fromkeys(words))

@@ -3,7 +3,7 @@
 Gradients are taken at the model's input vectors: the rows of its embedding table, before positions
 are added. The gradient of a word is the sum over its tokens, its vector their mean; a character
 has those of the token that holds it. Edits are ranked by the tokens that a new word has in the
-middle of a sentence (see `brittle.targets.transformers.vocabulary`).
+middle of a sentence (see `brittle.targets.transformers.tokenizer`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from brittle.answers import Attention, Embedding
 from brittle.errors import TargetError, unknown
-from brittle.inside import Attention, Embedding
-from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.moves import EditRequest, GradientAnswer, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.targets.alignment import (
@@ -29,11 +29,14 @@ from brittle.targets.alignment import (
     vectors_of,
 )
 from brittle.targets.scores import as_probabilities
-from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.fast_bert import FastBert
 from brittle.targets.transformers.instrumented import InstrumentedModel
-from brittle.targets.transformers.tokenizer import TextTokenizer
-from brittle.targets.transformers.vocabulary import tokens_of, whole_words
+from brittle.targets.transformers.tokenizer import (
+    TextTokenizer,
+    align_texts,
+    tokens_of,
+    whole_words,
+)
 from brittle.text import Text
 
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 1024, 1 << 14  # a backward pass needs every state
@@ -87,7 +90,7 @@ class TransformersWhiteBox:
         answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
         return [answers[n] for n in range(len(requests))]
 
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+    def gradients(self, requests: Sequence[EditRequest]) -> list[GradientAnswer]:
         """Compute the scores, and the gradient of every objective along the input embeddings."""
         alignments = align_texts([request.text for request in requests], self.tokenizer)
         return gradients_of(requests, alignments, self._gradients(requests, alignments))

@@ -13,17 +13,16 @@ import numpy as np
 from brittle.errors import UsageError
 from brittle.picture import PixelGradientRequest
 from brittle.spaces import Bounded, BoundRequest
-from brittle.targets.additive import bound_additive
-from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.fingerprints import hash_parts
+from brittle.targets.options import PADDING, UNKNOWN
 from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
-from brittle.targets.rendering import PADDING, UNKNOWN
-from brittle.targets.scores import softmax
+from brittle.targets.scores import bound_additive, softmax
 from brittle.targets.transformers import classifier as transformers
 from brittle.text import Text
+from brittle.zoo import tokenizers
 from brittle.zoo.families import family_of, no_target
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
-from brittle.zoo.tokenizers import words
 
 
 class ZooTarget:
@@ -288,4 +287,4 @@ def _open_on_pictures(folder: Path, device: str, mask: str | None) -> tuple[Card
 
 
 def _hole_id(mask: str | None) -> int:
-    return words.PAD if mask == PADDING else words.UNKNOWN
+    return tokenizers.PAD if mask == PADDING else tokenizers.UNKNOWN

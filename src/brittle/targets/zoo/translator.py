@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError, require, unknown
-from brittle.inside import Attention, Embedding
 from brittle.moves import Level
 from brittle.targets.alignment import Alignment, TokenizedText, align, at_level, sum_and_mean
-from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.rendering import PADDING, UNKNOWN, render_single
+from brittle.targets.fingerprints import hash_parts
+from brittle.targets.options import PADDING, UNKNOWN, render_single
 from brittle.targets.zoo.target import check_mask
 from brittle.text import Text
 from brittle.zoo.families import family_of

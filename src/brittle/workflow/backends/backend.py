@@ -1,8 +1,15 @@
-"""How many workers there are and where, and what every such place offers to tasks."""
+"""The choice of where tasks run, and what every such place offers: workers, of one signature.
+
+How many workers there are and where, and what every such place offers to tasks.
+
+A variable of the environment, set while processes are started.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -111,3 +118,20 @@ def open_workers(workers: Workers, tell: Tell) -> TaskWorkers:
 
     count = workers.count or 1
     return LocalWorkers(count, tell) if count > 1 else ThisProcess(tell)
+
+
+THREADS = "OMP_NUM_THREADS"
+
+
+@contextmanager
+def environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable for processes that are started meanwhile: some libraries read it at import."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

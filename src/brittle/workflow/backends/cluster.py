@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any
 
 import brittle
-from brittle import files
 from brittle.errors import RunStopped, UsageError, install_command, require
+from brittle.safety import files
 
 PROBE_SECONDS = 5.0
 STATUS_SECONDS = 15.0

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import BrittleError, RunStopped
-from brittle.workflow.backends.backend import Assignment, Ended, Tell
-from brittle.workflow.backends.environment import THREADS, environment
+from brittle.workflow.backends.backend import THREADS, Assignment, Ended, Tell, environment
 from brittle.workflow.tasks import Task, run_task, store_result
 
 OUT_OF_MEMORY = "was killed; this is what the system does to a process when memory runs out"

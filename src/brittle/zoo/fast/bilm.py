@@ -15,14 +15,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.whole_rows import repeat_last
-from brittle.zoo.batches import Tokenizer, pad_keys, split_by_words
-from brittle.zoo.fast.lstm import LstmLayer, lstm_step
-from brittle.zoo.fast.prefixes import Integers, share_prefixes
-from brittle.zoo.fast.scripted import scripted
-from brittle.zoo.fast.word_vectors import word_vector_cache
-from brittle.zoo.networks import Classifier
-from brittle.zoo.tokenizers.pairs import ID_BYTES
+from brittle.ranking.top_k import repeat_last
+from brittle.zoo.fast.cnn import word_vector_cache
+from brittle.zoo.fast.lstm import Integers, LstmLayer, lstm_step, scripted, share_prefixes
+from brittle.zoo.networks import Classifier, Tokenizer, pad_keys, split_by_words
+from brittle.zoo.tokenizers import ID_BYTES
 
 MAX_WORDS_PER_CALL = 1 << 15  # more needs memory and is no faster
 

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from brittle.ranking.layout import Integers, ragged_rows
-from brittle.ranking.whole_rows import whole_rows
-from brittle.zoo.layers.characters import CharacterCNN
+from brittle.ranking.top_k import Integers, ragged_rows, whole_rows
+from brittle.zoo.layers import CharacterCNN
 
 MAX_TABLE_ENTRIES = 1 << 23  # words × kernels or characters × window, of a backward pass: 32 MB
 

@@ -20,12 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from brittle.ranking.layout import Integers
-from brittle.ranking.whole_rows import ROWS, whole_columns, whole_rows, whole_sigmoid_
-from brittle.zoo.fast.lstm import reorder_gates
-from brittle.zoo.fast.scripted import scripted
-from brittle.zoo.layers.encoders import LSTMEncoder
-from brittle.zoo.layers.heads import Last
+from brittle.ranking.top_k import ROWS, Integers, whole_columns, whole_rows, whole_sigmoid_
+from brittle.zoo.fast.lstm import reorder_gates, scripted
+from brittle.zoo.layers import Last, LSTMEncoder
 from brittle.zoo.networks import Classifier
 
 
@@ -46,7 +43,7 @@ class LstmGradients:
     def forward(self, distinct: Tensor, inverse: Integers, length: Integers) -> LstmPass:
         """Read texts, given as rows of the vectors `distinct` (texts × words).
 
-        Texts of one word are added up to a multiple: see `brittle.ranking.whole_rows`.
+        Texts of one word are added up to a multiple: see `brittle.ranking.top_k`.
         """
         first, *upper = self.layers
         texts, lacking = len(inverse), -len(inverse) % ROWS

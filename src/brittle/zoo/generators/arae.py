@@ -19,9 +19,9 @@ from torch import Tensor, nn
 
 from brittle.errors import UsageError
 from brittle.zoo.generators.sentences import BEGIN, END, SPECIAL
-from brittle.zoo.layers.encoders import build_lstm
+from brittle.zoo.layers import build_lstm
 from brittle.zoo.names.settings import SentenceGeneratorSettings
-from brittle.zoo.tokenizers.words import PAD, UNKNOWN
+from brittle.zoo.tokenizers import PAD, UNKNOWN
 
 WORD_VECTOR_SCALE = 0.1
 CRITIC = "critic"  # the first part of its tensors' names

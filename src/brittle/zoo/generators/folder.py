@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from brittle.errors import UsageError, unknown
 from brittle.zoo import folder as folders
 from brittle.zoo.families import family_of, open_checked
-from brittle.zoo.folder import Card
-from brittle.zoo.model_cache import trained_models
+from brittle.zoo.folder import Card, trained_models
 
 if TYPE_CHECKING:
     from brittle.zoo.generators.pictures import PictureGenerator

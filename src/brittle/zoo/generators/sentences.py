@@ -11,7 +11,7 @@ import regex
 from numpy.typing import NDArray
 
 from brittle.text import HOLE, Text, words_of
-from brittle.zoo.tokenizers.words import PAD, SPECIAL_WORDS, UNKNOWN
+from brittle.zoo.tokenizers import PAD, SPECIAL_WORDS, UNKNOWN
 
 BEGIN, END = 2, 3
 SPECIAL = (*SPECIAL_WORDS, "<begin>", "<end>")

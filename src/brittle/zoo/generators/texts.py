@@ -13,18 +13,17 @@ from torch import Tensor
 
 from brittle.errors import UsageError
 from brittle.latent import LatentPoint, encoded_points
-from brittle.ranking.whole_rows import ROWS, whole_rows
+from brittle.ranking.top_k import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.arae import ARAE, parts_of
-from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
+from brittle.zoo.generators.pictures import REFINING_RATE, descend, refined_identity
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
-from brittle.zoo.restoring import check_row_length, restore_weights
-from brittle.zoo.threads import ThreadUse
-from brittle.zoo.tokenizers.words import PAD, UNKNOWN
+from brittle.zoo.restoring import ThreadUse, check_row_length, restore_weights
+from brittle.zoo.tokenizers import PAD, UNKNOWN
 
 ROWS_PER_PASS = 128
 NO_WORDS = "it has no words"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from brittle.errors import UsageError
-from brittle.zoo.names.limits import (
+from brittle.zoo.names.changes import (
     count,
     count_or_zero,
     counts,

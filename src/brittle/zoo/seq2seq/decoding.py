@@ -1,8 +1,14 @@
-"""Beam search in batches with kept states; a beam of one is a greedy search.
+"""Beam search in batches with kept states, and the plain reference that it must equal.
+
+Beam search in batches with kept states; a beam of one is a greedy search.
 
 All source texts of a batch have as many pieces, so that none is padded. A search ends when a text
 has as many finished translations as the beam is wide, or at its limit; of these the one with the
 highest mean log-probability of a piece, END included, is its translation. This file needs torch.
+
+A plain reference of the decoding: one text at a time, nothing kept, every step computed anew.
+
+Tests and `benchmarks/seq2seq.py` hold `decoding.py` to it. This file needs torch.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from brittle.zoo.seq2seq.network import TranslationNetwork, best_next_pieces
+from brittle.zoo.seq2seq.network import TranslationNetwork, best_next_pieces, next_piece
 from brittle.zoo.seq2seq.pieces import BEGIN, END
 
 MAX_PIECES_PER_PIECE, EXTRA_PIECES = 2, 10
@@ -112,3 +118,28 @@ def _collect_unfinished(
         for ids, score in zip(written[n, :, 1:].tolist(), total[n].tolist()):
             if score > -torch.inf:
                 finished[text].append(Decoded(tuple(ids), score / len(ids), whole=False))
+
+
+def decode_plainly(network: TranslationNetwork, source: Tensor, beam: int = 1) -> Decoded:
+    """Translate the ids of one source text."""
+    with torch.inference_mode():
+        encoded = network.encode(source[None])
+        beams: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+        finished: list[Decoded] = []
+        limit = max_pieces(len(source))
+        for _ in range(limit):
+            continued = []
+            for total, ids in beams:
+                vectors, _ = network.decode(encoded, torch.tensor([[BEGIN, *ids]]))
+                scores = next_piece(network, vectors[0, -1]).tolist()
+                continued += [(total + score, (*ids, i)) for i, score in enumerate(scores)]
+            best = sorted(continued, key=lambda pair: -pair[0])[: 2 * beam]
+            for total, ids in best[:beam]:
+                if ids[-1] == END and total > -torch.inf:
+                    finished.append(Decoded(ids[:-1], total / len(ids)))
+            beams = [pair for pair in best if pair[1][-1] != END][:beam]
+            if len(finished) >= beam:
+                break
+        else:
+            finished += [Decoded(ids, total / len(ids), whole=False) for total, ids in beams]
+    return max(finished, key=lambda decoded: decoded.score)

@@ -12,18 +12,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.ranking.whole_rows import WholeRows
+from brittle.ranking.top_k import WholeRows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.families import open_checked, restore_settings
 from brittle.zoo.folder import Card
-from brittle.zoo.restoring import load_network, save_network
+from brittle.zoo.restoring import ThreadUse, load_network, save_network
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
 from brittle.zoo.seq2seq.network import EncodedSource, build_network
 from brittle.zoo.seq2seq.pieces import BEGIN, UNKNOWN, Encoded, Pieces
-from brittle.zoo.threads import ThreadUse
 
 MAX_PARALLEL_CALLS = 4
 MAX_PIECES_PER_PASS = 4096  # of the sources, times the beam

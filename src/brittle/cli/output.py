@@ -1,0 +1,149 @@
+"""Studies and trainings of pools as a person sees them.
+
+How commands that make studies end: the page, the figures, the file, and which members failed.
+
+The training of a pool as a person sees it: a live table, or a line for each finished model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brittle.cli import console
+from brittle.cli.console import shown
+from brittle.errors import Incomplete
+from brittle.formatting import plural
+
+if TYPE_CHECKING:
+    from brittle.studies.pool_tasks import MemberState, Progress
+    from brittle.studies.study import Study
+
+
+def print_made_study(args: argparse.Namespace, study: Study[Any, Any], **options: Any) -> None:
+    """Write the page of a study if it is asked for, and print the study.
+
+    `options` are those of its kind. A member that failed makes the command incomplete.
+    """
+    from rich.console import Group
+
+    from brittle.studies.study import SUFFIX
+
+    file = shown(Path(args.runs) / f"{study.name}{SUFFIX}")
+    if args.report:
+        study.report(args.report)
+    console.print_result(
+        args,
+        lambda: {"file": file, **study.summary(**options)},
+        lambda: Group(study.view(**options).block(), f"\nStudy: {file}"),
+    )
+    if study.failures:
+        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+
+
+def failed_members(failures: Mapping[str, str], with_reasons: bool) -> str:
+    """Name the members that failed; their reasons stand with the tables, unless those are off."""
+    their, them = ("its", "it") if len(failures) == 1 else ("their", "them")
+    lines = [f"  {name}: {why}" if with_reasons else f"  {name}" for name, why in failures.items()]
+    members = plural(len(failures), ("member", "members"))
+    return "\n".join(
+        [
+            f"{members} of the pool failed, and {their} cells are empty:",
+            *lines,
+            f"The same command tries {them} again; or leave {them} out of the pool.",
+        ]
+    )
+
+
+MAX_LIVE_ROWS = 18  # a taller table than the terminal would be cut at its end
+
+
+@contextlib.contextmanager
+def pool_progress(quiet: bool) -> Iterator[Progress]:
+    """Show how far the training of a pool is, on stderr."""
+    if quiet:
+        yield lambda states, changed: None
+    elif sys.stderr.isatty():
+        with _live() as update:
+            yield update
+    else:
+        yield _print_finished
+
+
+@contextlib.contextmanager
+def _live() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(
+        console=Console(stderr=True, highlight=False), transient=True, auto_refresh=False
+    ) as live:
+        yield lambda states, changed: live.update(live_block(states), refresh=True)
+
+
+def live_block(states: Sequence[MemberState]) -> Any:
+    """Build the live table: the models finished here, then those in training, and all counts."""
+    from rich.console import Group
+
+    shown = [s for s in states if s.state not in ("waiting", "already there")]
+    shown.sort(key=lambda state: state.state == "training")
+    rows = table_rows(shown[-MAX_LIVE_ROWS:])
+    return Group(*([console.table(rows)] if rows else []), count_states(states))
+
+
+def _print_finished(states: Sequence[MemberState], changed: MemberState) -> None:
+    done = sum(state.state not in ("waiting", "training") for state in states)
+    line = f"{done}/{len(states)} {changed.spec}: {changed.state}"
+    if changed.state == "trained":
+        accuracy = changed.dev_accuracy  # a translator has none
+        measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
+        console.tell(f"{line}{measure}, {changed.seconds:.0f} s")
+    elif changed.state == "failed":
+        console.tell(f"{line}: {changed.note}")
+
+
+def table_rows(states: Sequence[MemberState]) -> list[dict[str, str]]:
+    """Build the rows of the table of a pool."""
+    return [_row(state) for state in states]
+
+
+def _row(state: MemberState) -> dict[str, str]:
+    # Why a model failed is too long for a cell; the error at the end says it.
+    note = f": {state.note}" if state.note and state.state == "training" else ""
+    accuracy, seconds = state.dev_accuracy, state.seconds
+    return {
+        "member": state.member,
+        "seed": str(state.seed),
+        "state": f"{state.state}{note}",
+        "dev accuracy": "" if accuracy is None else f"{accuracy:.3f}",
+        "seconds": "" if seconds is None else f"{seconds:.0f}",
+    }
+
+
+def count_states(states: Sequence[MemberState]) -> str:
+    """Format how many models are in each state, in the order in which a model passes them."""
+    counts: Counter[str] = Counter(state.state for state in states)
+    order = ("waiting", "training", "trained", "already there", "failed")
+    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def states_json(states: Sequence[MemberState]) -> list[dict[str, Any]]:
+    """Return the states as plain data."""
+    return [
+        {
+            "member": state.member,
+            "seed": state.seed,
+            "spec": state.spec,
+            "state": state.state,
+            "dev accuracy": state.dev_accuracy,
+            "seconds": state.seconds,
+            "folder": None if state.folder is None else str(state.folder),
+            "reason": state.note if state.state == "failed" else None,
+        }
+        for state in states
+    ]

@@ -1,1 +1,0 @@
-"""Pages and tables of studies: many sources and targets at once, from stored figures only."""

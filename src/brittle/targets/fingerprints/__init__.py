@@ -1,1 +1,0 @@
-"""Fingerprints of targets: hashes of their files, their contents or their code."""

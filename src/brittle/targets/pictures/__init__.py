@@ -1,1 +1,0 @@
-"""Targets that read pictures: scikit-learn estimators, torch modules, functions, zoo models."""

@@ -1,1 +1,0 @@
-"""The bidirectional language model whose frozen layers networks with ELMo read."""

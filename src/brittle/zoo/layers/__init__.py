@@ -1,1 +1,0 @@
-"""The layers that networks are built from."""

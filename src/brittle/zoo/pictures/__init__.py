@@ -1,1 +1,0 @@
-"""The zoo's models of pictures: networks, and a random forest."""

@@ -1,1 +1,0 @@
-"""How texts become the numbers that a model of the zoo reads."""

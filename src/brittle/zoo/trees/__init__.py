@@ -1,1 +1,0 @@
-"""Networks that read sentences as trees: dependency parses, and the TreeLSTM over them."""
