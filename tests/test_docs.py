@@ -73,7 +73,7 @@ def test_snippets_run(
         assert len(broken) >= 10, "the first example of the README shows texts that break"
         # The sentence of `brittle try` shows a level that holds, and gentle ones that break.
         shown = printed[printed.index("A strange and often amusing movie.\n") :]
-        assert "careful synonym  broken: " in shown and "held: every text of this level" in shown
+        assert "loose synonym    broken: " in shown and "held: every text of this level" in shown
 
 
 def module_name(path: Path) -> str:
