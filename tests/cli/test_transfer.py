@@ -29,7 +29,7 @@ def test_a_study_is_printed_and_stored(brittle: Brittle, workdir: Path) -> None:
     assert content["rate"][0][1] is not None
     assert content["attack"] == "pwws" and content["settings"] == {}
     stored = json.loads((workdir / "runs" / "between-two.study.json").read_text())
-    assert stored["settings"] == {}
+    assert stored["facts"]["settings"] == {}
     assert brittle("report", "between-two", "--out", "between-two.html").code == 0
     assert ">pwws<" in (workdir / "between-two.html").read_text()
     wide = brittle("transfer", "pool:films.txt", *CALL, "--name", "wide", "--share", "0.5")
@@ -85,12 +85,12 @@ def test_a_locked_field_stays_as_it_is(brittle: Brittle, workdir: Path) -> None:
     both = brittle("transfer", targets, "pwws", *PAIRS, "--name", "open", "--quiet")
     assert both.code == 0, both.err
     stored = json.loads((workdir / "runs" / "open.study.json").read_text())
-    assert len(stored["winners"]["python:pair_models:premise"]) == 3
+    assert len(stored["results"]["winners"]["python:pair_models:premise"]) == 3
     call = ("transfer", targets, "pwws", *PAIRS, "--locked", "premise")
     found = brittle(*call, "--name", "locked", "--json")
     assert found.code == 0, found.err
     assert json.loads(found.out)["locked"] == ["premise"]
-    winners = json.loads((workdir / "runs" / "locked.study.json").read_text())["winners"]
+    winners = json.loads((workdir / "runs" / "locked.study.json").read_text())["results"]["winners"]
     assert {name: len(rows) for name, rows in winners.items()} == {
         "python:pair_models:premise": 0,
         "python:pair_models:hypothesis": 3,
