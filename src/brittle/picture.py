@@ -1,8 +1,7 @@
 """Picture: an immutable array of pixels from 0 to 1, and PNG files of it without a library.
 
-PNG files without a library: one filter, one block of pixels; and sheets of many pictures.
-
-Picture: an immutable array of pixels from 0 to 1.
+PNG files without a library: one filter, one block of pixels; and sheets of many pictures. Picture:
+an immutable array of pixels from 0 to 1.
 """
 
 from __future__ import annotations

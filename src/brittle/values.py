@@ -1,10 +1,8 @@
 """What a user types: values of settings, and objects named as `python:module:name`.
 
-Values of settings, parsed from text: one table for flags, names of models and `--set`.
-
-And how the fields of an options value, such as `TargetOptions`, become flags.
-
-Import of what a user names as `python:module:name`, and of names when they are first used.
+Values of settings, parsed from text: one table for flags, names of models and `--set`. And how the
+fields of an options value, such as `TargetOptions`, become flags. Import of what a user names as
+`python:module:name`, and of names when they are first used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Findings: the claims of a paper, judged by our intervals, and how figures are written.
 
-How figures are written on a page and in the evidence of a claim.
-
-Findings: the claims of a paper in its own words, judged by our intervals.
+How figures are written on a page and in the evidence of a claim. Findings: the claims of a paper in
+its own words, judged by our intervals.
 
 A claim *agrees* if the whole interval lies where the claim says, *disagrees* if the whole interval
 lies elsewhere, and is *undecided* in between. Two paired rates that the exact McNemar test does not

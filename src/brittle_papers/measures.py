@@ -1,10 +1,8 @@
 """Tasks that measure: words, principal components, and how good estimated gains are.
 
-Tasks about words: those that speak most for a class, and how many are near to a word.
-
-The task that finds the two principal components of a training set.
-
-The task that compares the estimated gain of character edits with what they really change.
+Tasks about words: those that speak most for a class, and how many are near to a word. The task that
+finds the two principal components of a training set. The task that compares the estimated gain of
+character edits with what they really change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A paper as a command: its tasks, run where they have no result, and its page.
 
-A paper as a command: its tasks, and how its page is built from their results.
-
-From a request to a page: run the tasks that have no result yet, then write the page.
+A paper as a command: its tasks, and how its page is built from their results. From a request to a
+page: run the tasks that have no result yet, then write the page.
 """
 
 from __future__ import annotations

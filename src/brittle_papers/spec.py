@@ -1,8 +1,7 @@
 """A paper as data: what a user asks for, and the sizes, tasks, claims and words of paper.toml.
 
-The request of a user: which paper, at which scale, on which data.
-
-A paper as data: paper.toml holds its sizes, tasks, claims, tables and words.
+The request of a user: which paper, at which scale, on which data. A paper as data: paper.toml holds
+its sizes, tasks, claims, tables and words.
 
 Texts of the file refer to values: "$name" alone stands for the value itself, {name} in a text for
 its words. `each` repeats what it belongs to, once for every combination of its axes: an axis

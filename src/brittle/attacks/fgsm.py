@@ -1,10 +1,7 @@
 """FGSM, and noise of the same size, its baseline: every pixel moves by the same ε.
 
-FGSM: move every pixel by the same ε, along the sign of the gradient.
-
-Noise: move every pixel by the same ε, up or down at random.
-
-Pictures along one direction, ever further from the original.
+FGSM: move every pixel by the same ε, along the sign of the gradient. Noise: move every pixel by the
+same ε, up or down at random. Pictures along one direction, ever further from the original.
 """
 
 from __future__ import annotations

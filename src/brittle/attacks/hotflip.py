@@ -1,8 +1,7 @@
 """HotFlip: edit what the gradient points at, characters or words (Ebrahimi et al., 2018).
 
-HotFlip: edit the characters that the gradient points at (Ebrahimi et al., 2018).
-
-HotFlip on words: swap the words that the gradient points at (Ebrahimi et al., 2018).
+HotFlip: edit the characters that the gradient points at (Ebrahimi et al., 2018). HotFlip on words:
+swap the words that the gradient points at (Ebrahimi et al., 2018).
 """
 
 from __future__ import annotations

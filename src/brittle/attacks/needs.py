@@ -1,8 +1,7 @@
 """What an attack needs of a target, of texts and of its user, and a warning for other languages.
 
-What an attack needs of a target, of texts and of its user, in words for a list.
-
-A warning if an attack that is made for English meets other languages.
+What an attack needs of a target, of texts and of its user, in words for a list. A warning if an
+attack that is made for English meets other languages.
 """
 
 from __future__ import annotations

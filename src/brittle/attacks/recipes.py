@@ -7,9 +7,8 @@ annotated as a dataclass is a group of settings that several recipes share: its 
 as if they stood in the recipe itself. All others are settings: the command line makes its flags
 from them.
 
-Checks of the values of settings; the recipes call them, so that no run stops midway.
-
-How much of a text an attack may change: a share of its words or characters, as a count.
+Checks of the values of settings; the recipes call them, so that no run stops midway. How much of a
+text an attack may change: a share of its words or characters, as a count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One word after another, the most important ones first: by masks, or by the gradient.
 
-Salient swaps: mask the words, then try the synonyms of the most salient ones first.
-
-Gradient swaps: the words with the largest gradient first, and no word is masked.
+Salient swaps: mask the words, then try the synonyms of the most salient ones first. Gradient swaps:
+the words with the largest gradient first, and no word is masked.
 """
 
 from __future__ import annotations

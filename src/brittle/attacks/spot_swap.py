@@ -1,8 +1,7 @@
 """Attacks that change one word: at the weak spot of a text, or each in turn (LIST).
 
-One word at the weak spot: the greedy and the attention-based attacks of Hsieh et al. (2019).
-
-LIST: every synonym of every word, one word at a time, from the left.
+One word at the weak spot: the greedy and the attention-based attacks of Hsieh et al. (2019). LIST:
+every synonym of every word, one word at a time, from the left.
 """
 
 from __future__ import annotations

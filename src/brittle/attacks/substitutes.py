@@ -1,8 +1,7 @@
 """Which words are changed, and by what: questions of several attacks for substitutes and edits.
 
-Questions of several attacks: for the substitutes of words, and for the best edits of a text.
-
-Where a text is weak: its positions in the order in which an attack should change them.
+Questions of several attacks: for the substitutes of words, and for the best edits of a text. Where
+a text is weak: its positions in the order in which an attack should change them.
 
 These are parts of attacks, to be used with `yield from`. They rank only positions that they are
 given, so that a word that the target does not read is never chosen.

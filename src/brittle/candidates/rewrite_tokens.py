@@ -5,9 +5,8 @@ A field as rules of rewriting read it: tokens, sentences, and the habits of its 
 A contraction is two tokens whether it is written "it's" or "it 's", so one rule serves ordinary
 text and tokenized text.
 
-Which texts are reports: news takes no opener, and few of its words may read otherwise.
-
-Where the tag of a word is doubtful, so that a substitute with this tag might not fit.
+Which texts are reports: news takes no opener, and few of its words may read otherwise. Where the
+tag of a word is doubtful, so that a substitute with this tag might not fit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Typing errors: by the keys of a keyboard, or from a list of typos that people made.
 
-The keys beside a key: what a finger that misses types instead.
-
-Typing errors: one character of a word becomes its neighbour on the keyboard.
-
-Typos that people make: a list of words, each with wrong spellings of it.
+The keys beside a key: what a finger that misses types instead. Typing errors: one character of a
+word becomes its neighbour on the keyboard. Typos that people make: a list of words, each with wrong
+spellings of it.
 """
 
 from __future__ import annotations

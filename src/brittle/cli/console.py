@@ -1,12 +1,9 @@
 """What a person sees: results on stdout, progress and warnings on stderr, and paths as typed.
 
-Where results are printed. What a target prints itself goes to stderr, and spoils no JSON.
-
-Paths of a command: fixed when it is called, since a target may change the working folder.
-
-The command that goes on with a run that stopped.
-
-What a person sees: progress and warnings on stderr, tables and JSON on stdout.
+Where results are printed. What a target prints itself goes to stderr, and spoils no JSON. Paths of
+a command: fixed when it is called, since a target may change the working folder. The command that
+goes on with a run that stopped. What a person sees: progress and warnings on stderr, tables and
+JSON on stdout.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The parser of the command line, its flags, and which of them a misspelt word probably means.
 
-The flags of a parser, and which of them a misspelt word probably means.
-
-The parser of the command line: the asked command with its flags, the others by their help.
+The flags of a parser, and which of them a misspelt word probably means. The parser of the command
+line: the asked command with its flags, the others by their help.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which columns of a table are text, label and locked, and what becomes of their empty cells.
 
-Which columns of a table are the text, which column is the label, and which are locked.
-
-Rows of pairs with an empty side: left out if the label is a text, else warned of.
+Which columns of a table are the text, which column is the label, and which are locked. Rows of
+pairs with an empty side: left out if the label is a text, else warned of.
 """
 
 from __future__ import annotations

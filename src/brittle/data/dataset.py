@@ -1,10 +1,8 @@
 """A data set: examples in a fixed order, under a name; large ones are kept in a file.
 
-Examples of large files: kept in a temporary file, and read from it when they are asked for.
-
-A data set: examples in a fixed order, under a name.
-
-Write examples as a table that can be loaded again: .csv or .jsonl.
+Examples of large files: kept in a temporary file, and read from it when they are asked for. A data
+set: examples in a fixed order, under a name. Write examples as a table that can be loaded again:
+.csv or .jsonl.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One input, with or without a label, and everything that Python callers may pass as examples.
 
-Checks of pictures that are to be examples.
-
-One labelled (or unlabelled) input, and everything that Python callers may pass as examples.
+Checks of pictures that are to be examples. One labelled (or unlabelled) input, and everything that
+Python callers may pass as examples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Data sets in the user's files and folders.
 
-Data sets in the user's files.
-
-A folder that holds a data set: a file for each of its splits.
+Data sets in the user's files. A folder that holds a data set: a file for each of its splits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Pictures: the user's arrays and folders, and the digits of MNIST.
 
-Pictures in the user's files: an `.npz` of arrays, or a folder with a sub-folder per class.
-
-The handwritten digits of MNIST, from the package that holds them as CSV.
+Pictures in the user's files: an `.npz` of arrays, or a folder with a sub-folder per class. The
+handwritten digits of MNIST, from the package that holds them as CSV.
 
 The package is 128 MB unpacked and takes long to parse, so that its pictures are encoded once, into
 three files in the cache folder: a line for each picture, its label and the encoded pixels.

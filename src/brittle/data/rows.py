@@ -1,8 +1,7 @@
 """From the rows of a table to examples, with a warning for labels that nobody named.
 
-From the rows of a table to examples, row by row: no more than one row need be in memory.
-
-Warnings for data that counts as unlabelled though one of its columns could hold the labels.
+From the rows of a table to examples, row by row: no more than one row need be in memory. Warnings
+for data that counts as unlabelled though one of its columns could hold the labels.
 """
 
 from __future__ import annotations

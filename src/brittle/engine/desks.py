@@ -1,10 +1,8 @@
 """Desks: who answers a question, in batches of which size, and which answers are kept.
 
-The batches of a desk: how large they are, found while it computes, and where they are cut.
-
-The answers of a desk that are kept in memory up to a bound, and the keys they are kept under.
-
-Desks: who answers a question, and how it is asked.
+The batches of a desk: how large they are, found while it computes, and where they are cut. The
+answers of a desk that are kept in memory up to a bound, and the keys they are kept under. Desks:
+who answers a question, and how it is asked.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The answers of one round: what the goal says of them, and what constraints refuse.
 
-The answers of one round, as the engine hands them to the cases.
-
-What the goal says: of an original, of a round of answers, of a winner that is asked alone.
-
-Constraints on candidates: one that reaches the goal but does not keep enough is no winner.
-
-Only candidates that were offered and have won are measured: few, and only they could be reported.
+The answers of one round, as the engine hands them to the cases. What the goal says: of an original,
+of a round of answers, of a winner that is asked alone. Constraints on candidates: one that reaches
+the goal but does not keep enough is no winner. Only candidates that were offered and have won are
+measured: few, and only they could be reported.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """One case under attack: its search, its budget, what it has found, and how it ended.
 
-One case under attack: its search, what it asks next, its budget, and what it has found.
-
-The budget of a case: how many of its questions are asked, and when it is out of budget.
-
-How a case ended, and what was found on the way; nothing here knows what an item is.
+One case under attack: its search, what it asks next, its budget, and what it has found. The budget
+of a case: how many of its questions are asked, and when it is out of budget. How a case ended, and
+what was found on the way; nothing here knows what an item is.
 """
 
 from __future__ import annotations

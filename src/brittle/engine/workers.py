@@ -1,8 +1,7 @@
 """Threads that compute batches, none of which can decide for the program; and garbage collection.
 
-Threads that compute batches; a target that hangs or exits cannot decide for the program.
-
-Garbage collection during a run: what was made before it is not searched.
+Threads that compute batches; a target that hangs or exits cannot decide for the program. Garbage
+collection during a run: what was made before it is not searched.
 """
 
 from __future__ import annotations

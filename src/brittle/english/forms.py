@@ -5,9 +5,8 @@ The forms of a word: its lemmas, its inflections, and its capitals.
 Lemmas and inflections come from lemminflect: from its dictionary, else from its rules. Its tables
 take about half a second to load, at the first call.
 
-Lexemes: the forms of one word, such as "see", "saw" and "seen", are the same word.
-
-Import of lemminflect without spaCy, which it would import wherever it is installed.
+Lexemes: the forms of one word, such as "see", "saw" and "seen", are the same word. Import of
+lemminflect without spaCy, which it would import wherever it is installed.
 
 Its hook for spaCy adds two attributes to spaCy's tokens, which nothing here reads. spaCy imports
 torch, so the first synonym would cost seconds of import.

@@ -1,8 +1,7 @@
 """Words that keep their places: names, entities, titles, quotations and idioms.
 
-Which words of a text are names, also where capitals are missing.
-
-Words that belong together and keep their places: titles, quotations and idioms.
+Which words of a text are names, also where capitals are missing. Words that belong together and
+keep their places: titles, quotations and idioms.
 
 A title is a run of words with capitals ("The Lord of the Rings"), or one that the table of phrases
 (phrases.txt) knows, where capitals are missing. The table is a text for people, a phrase a line.

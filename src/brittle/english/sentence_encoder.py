@@ -1,10 +1,8 @@
 """MiniLM: its forward pass without transformers, and the helper that embeds and compares texts.
 
-The forward pass of MiniLM, without transformers: it loads in a fraction of a second.
-
-Texts of a pass stand one after another, without padding; those of one length attend together.
-
-MiniLM as a helper: it embeds texts where a target does not, and compares texts by meaning.
+The forward pass of MiniLM, without transformers: it loads in a fraction of a second. Texts of a
+pass stand one after another, without padding; those of one length attend together. MiniLM as a
+helper: it embeds texts where a target does not, and compares texts by meaning.
 """
 
 from __future__ import annotations

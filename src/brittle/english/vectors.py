@@ -1,8 +1,7 @@
 """Word vectors: GloVe from its package, the user's own file, and counter-fitted ones.
 
-Word vectors: GloVe from its package, or the user's own file.
-
-Counter-fitted word vectors: near ones are synonyms, where GloVe's near ones may be antonyms.
+Word vectors: GloVe from its package, or the user's own file. Counter-fitted word vectors: near ones
+are synonyms, where GloVe's near ones may be antonyms.
 
 The shipped table is built by scripts/counterfit.py from the vectors of GloVe, moved by listed
 synonyms and antonyms (Mrkšić et al., 2016). Its first line holds the words, the most frequent

@@ -14,9 +14,8 @@ that three senses of `dull` were counted 5, 5 and 2 times in WordNet's tagged te
 is similar to its first sense, in its own first sense, and that `lively` is its opposite. A word
 that is missing has one sense. The marks are those of `NEAR`, and `!` for opposites.
 
-Substitutes that were read one by one: words that can stand for a word, and those that cannot.
-
-The table (substitutes.txt) is a text for people: its first lines say how it is written.
+Substitutes that were read one by one: words that can stand for a word, and those that cannot. The
+table (substitutes.txt) is a text for people: its first lines say how it is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """BLEU and chrF by sacrebleu: how alike two translations are.
 
-BLEU by sacrebleu: of one sentence, as a goal, and of a corpus, with its signature.
-
-chrF by sacrebleu: how alike two translations are, by their characters.
+BLEU by sacrebleu: of one sentence, as a goal, and of a corpus, with its signature. chrF by
+sacrebleu: how alike two translations are, by their characters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Goals made of other goals, and a goal with a keyword of its own for every case.
 
-Goals made of other goals: all of them, any of them, not one.
-
-A goal with a keyword of its own for every case, drawn before the run.
+Goals made of other goals: all of them, any of them, not one. A goal with a keyword of its own for
+every case, drawn before the run.
 """
 
 from __future__ import annotations

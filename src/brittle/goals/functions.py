@@ -1,8 +1,7 @@
 """Goals from functions: a user's function of source and answer, or one of an answer alone.
 
-A goal from a user's function of source and answer, named as `python:module:name`.
-
-A goal from a function of one answer.
+A goal from a user's function of source and answer, named as `python:module:name`. A goal from a
+function of one answer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The goals by name: from specs such as `keyword:Art` or `all(bleu:20; not:copy)` and back.
 
-The goals by name: what each asks for, how it is written, and which answers it judges.
-
-From specs such as `keyword:Art` or `all(bleu:20; not:copy)` to goals, and back to names.
+The goals by name: what each asks for, how it is written, and which answers it judges. From specs
+such as `keyword:Art` or `all(bleu:20; not:copy)` to goals, and back to names.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Goals on translations: a word appears or is lost, the length changes, nothing is translated.
 
-Words of translations as goals compare them: case-blind, whole, and by how alike they are.
-
-Goals on translations: a word appears, a word is lost, the length changes, nothing is translated.
-
-Every loss is in 0..1. What the translation was before stands in `case.start`.
-
-The goal `dropped`: the source has two of some words, and the translation has only one of them.
+Words of translations as goals compare them: case-blind, whole, and by how alike they are. Goals on
+translations: a word appears, a word is lost, the length changes, nothing is translated. Every loss
+is in 0..1. What the translation was before stands in `case.start`. The goal `dropped`: the source
+has two of some words, and the translation has only one of them.
 
 It is the second probe of Zhao et al. (2018): both verbs stand in the source, and one is missing in
 the translation. Unlike `lost` it asks nothing of the original, so a search may come to such a

@@ -1,16 +1,10 @@
 """How success grows: with queries, words, distance, confidence, costs, and with what is kept.
 
-How success grows with the cost to an attacker: queries, words changed, or a distance.
-
-How often the finished text of the attack by rules works, computed from the steps of a run.
-
-Success against the confidence asked for, computed from the steps of a run.
-
-What the winners of a search with costs cost, and how that falls with the queries.
-
-Whether success would grow with a larger budget, as far as the stored steps tell.
-
-Success against what a text keeps of its original: similarity, fluency.
+How success grows with the cost to an attacker: queries, words changed, or a distance. How often the
+finished text of the attack by rules works, computed from the steps of a run. Success against the
+confidence asked for, computed from the steps of a run. What the winners of a search with costs
+cost, and how that falls with the queries. Whether success would grow with a larger budget, as far
+as the stored steps tell. Success against what a text keeps of its original: similarity, fluency.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables of counts: accuracy of targets under attacks, and labels before and after.
 
-The accuracy of every target under every attack, as a table.
-
-Which label is predicted for which reference, before the attack and under it.
+The accuracy of every target under every attack, as a table. Which label is predicted for which
+reference, before the attack and under it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How certain a number is: intervals for rates and means, and tests for one or for many.
 
-How certain a number is: intervals for rates and means, and a test for paired outcomes.
-
-Several tests at once: p-values corrected so that any false finding is rare, not each.
+How certain a number is: intervals for rates and means, and a test for paired outcomes. Several
+tests at once: p-values corrected so that any false finding is rare, not each.
 """
 
 from __future__ import annotations

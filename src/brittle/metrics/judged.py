@@ -1,10 +1,8 @@
 """What judges say: rates corrected by people, and how far people agree beyond chance.
 
-Rates of items that several people judged: each item counts with the share who said so.
-
-What a judge that errs says of a rate, corrected by people, with the error of both samples.
-
-How far people agree beyond chance: Krippendorff's alpha, with what it has to be read beside.
+Rates of items that several people judged: each item counts with the share who said so. What a judge
+that errs says of a rate, corrected by people, with the error of both samples. How far people agree
+beyond chance: Krippendorff's alpha, with what it has to be read beside.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Two runs over the same cases, and two measures of the same things.
 
-Two runs over the same cases, compared case by case.
-
-Spearman's rank correlation: how alike two measures order the same things.
+Two runs over the same cases, compared case by case. Spearman's rank correlation: how alike two
+measures order the same things.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """A run in a few figures, each with its interval and its denominator.
 
-The product of two rates from two samples: valid success is success times validity.
-
-Rates and means over rows of which several are of one text: intervals by bootstrap over texts.
-
-How many cases no swap breaks, from both sides: what is proved, and what is not broken.
-
-The mean success of a random draw, of attacks that sample.
-
-How many originals a generator keeps: of an attack that searches its latent space.
+The product of two rates from two samples: valid success is success times validity. Rates and means
+over rows of which several are of one text: intervals by bootstrap over texts. How many cases no
+swap breaks, from both sides: what is proved, and what is not broken. The mean success of a random
+draw, of attacks that sample. How many originals a generator keeps: of an attack that searches its
+latent space.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What was edited: words, parts of speech and characters, and how many of them.
 
-The words and the parts of speech that break the target.
-
-The character operations of the adversarial texts: flips, inserts and deletes.
-
-Histograms of whole numbers, such as the words that broken cases changed.
+The words and the parts of speech that break the target. The character operations of the adversarial
+texts: flips, inserts and deletes. Histograms of whole numbers, such as the words that broken cases
+changed.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ The objective that a request wants to rise, as a function of the logits. This fi
 `EditSpace` says what it is: ± log p or ± the logit of the class that the text should leave (−) or
 reach (+).
 
-The gradient of a request's objective by the pixels of its picture. This file needs torch.
-
-The best edits of a text: ranked by their gain, spelt out when they are read.
+The gradient of a request's objective by the pixels of its picture. This file needs torch. The best
+edits of a text: ranked by their gain, spelt out when they are read.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """What drawings share: axes, colours, and what is shown under the pointer.
 
-Any text made safe to show inside an SVG; templates escape by themselves.
-
-Colours of heat maps: equal steps look equal, and lightness alone tells them apart.
+Any text made safe to show inside an SVG; templates escape by themselves. Colours of heat maps:
+equal steps look equal, and lightness alone tells them apart.
 
 Colours are mixed in OKLab (Ottosson, 2020), in which the distance of two colours is about as large
 as the difference that an eye sees. Since lightness falls from step to step, the sequence can be
 read with any colour vision, and on paper.
 
-The frame of a plot: scales, axes, ticks, labels and a legend, as inline SVG.
-
-Only presentation attributes and classes are used: the page's content policy forbids inline styles.
-
-Values on hover: every mark of a figure says what it stands for.
+The frame of a plot: scales, axes, ticks, labels and a legend, as inline SVG. Only presentation
+attributes and classes are used: the page's content policy forbids inline styles. Values on hover:
+every mark of a figure says what it stands for.
 
 A value is a `title` element, which a browser shows by itself, also without JavaScript and in a file
 of its own. In the report of a run, values.js shows it at once, and on a tap.

@@ -1,10 +1,8 @@
 """Cases on a page: excerpts of long texts, pictures, paths of a search, and the rows embedded.
 
-Excerpts of texts for people: the clearest examples, and texts cut around their edits.
-
-A picture, its reconstruction, its adversary and the difference, as images for the page.
-
-The path of a case for the page: its steps, each as what it changed since the step before.
+Excerpts of texts for people: the clearest examples, and texts cut around their edits. A picture,
+its reconstruction, its adversary and the difference, as images for the page. The path of a case for
+the page: its steps, each as what it changed since the step before.
 
 A path is `[[field, start, stop, new, …], total, step, …]`. The first list has every edit of the
 path once. `total` counts the stored steps, the original included; of very many, some in between are

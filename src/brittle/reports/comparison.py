@@ -1,8 +1,7 @@
 """Runs side by side, and the grid of many targets and attacks.
 
-Runs as a grid: the accuracy of every target under every attack.
-
-Several runs in the terminal: side by side, paired with the first, and as a grid.
+Runs as a grid: the accuracy of every target under every attack. Several runs in the terminal: side
+by side, paired with the first, and as a grid.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Pages about words: how important each is, and which words are nearest to it.
 
-Word importance as a heat map: on a terminal, on a page, and as a figure.
-
-The words nearest to a word, before an edit and after it: a section, and the terminal.
+Word importance as a heat map: on a terminal, on a page, and as a figure. The words nearest to a
+word, before an edit and after it: a section, and the terminal.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What texts keep of their originals, as curves, and the items that a run keeps.
 
-A drawn chart, as pages and files show it.
-
-Success against similarity and fluency: figures for the page, lines for the terminal.
-
-What a search kept for the report: a reconstruction, and the sentences on the way from there.
+A drawn chart, as pages and files show it. Success against similarity and fluency: figures for the
+page, lines for the terminal. What a search kept for the report: a reconstruction, and the sentences
+on the way from there.
 
 For the page such an item is `[name, text, cost, label, confidence]`; name and label are indices
 into the strings of the page. A picture has no text: it is one of the images of its case.

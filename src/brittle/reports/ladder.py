@@ -1,10 +1,8 @@
 """The ladder in words, and the ladders of known models beside it.
 
-The ladders of known models, to compare a run with; shipped as yardstick.json.
-
-`benchmarks/ladder.py run` measures them and writes the file.
-
-The ladder of a run in words: the same lines for terminal, plain text and page.
+The ladders of known models, to compare a run with; shipped as yardstick.json. `benchmarks/ladder.py
+run` measures them and writes the file. The ladder of a run in words: the same lines for terminal,
+plain text and page.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Plots of studies, and drawings as files of their own.
 
-Ensembles of a pool: their transfer against their size.
-
-Plots for pages and documents: curves of confidence and cost, grids, histograms, scatter plots.
-
-Each is one SVG string; `standalone_svg` makes a file of it.
-
-A plot as an SVG file of its own, with its colours inside, for Markdown pages and papers.
+Ensembles of a pool: their transfer against their size. Plots for pages and documents: curves of
+confidence and cost, grids, histograms, scatter plots. Each is one SVG string; `standalone_svg`
+makes a file of it. A plot as an SVG file of its own, with its colours inside, for Markdown pages
+and papers.
 """
 
 from __future__ import annotations

@@ -1,18 +1,11 @@
 """The matrix of rates between models: as a map on a page, as a file, in the terminal.
 
-The matrix of a transfer study as it is shown; an empty cell is NaN.
-
-Its rates are there twice: over all texts, and over those that a target had right before the attack.
-
-The heat map of a rate matrix, its legend, and its values.
-
-Every cell has two measures: over all texts, and over those that a target had right.
-
-The heat map of a rate matrix as one SVG, for Markdown pages and papers.
-
-The matrix of a transfer study in the terminal, where it fits.
-
-Pages and tables of studies: many sources and targets at once, from stored figures only.
+The matrix of a transfer study as it is shown; an empty cell is NaN. Its rates are there twice: over
+all texts, and over those that a target had right before the attack. The heat map of a rate matrix,
+its legend, and its values. Every cell has two measures: over all texts, and over those that a
+target had right. The heat map of a rate matrix as one SVG, for Markdown pages and papers. The
+matrix of a transfer study in the terminal, where it fits. Pages and tables of studies: many sources
+and targets at once, from stored figures only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The page of a study, and the study in the terminal.
 
-The page of a study, of any kind: what it shows is data, and one template draws it.
-
-What is shown of a study of any kind: its page, and the same in the terminal.
+The page of a study, of any kind: what it shows is data, and one template draws it. What is shown of
+a study of any kind: its page, and the same in the terminal.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A run in the terminal: its ladder, its cases, pictures, and single attempts.
 
-Pictures in the terminal: two pixels a character, in grey; without colour, one of ten signs.
-
-A run in the terminal: renderables for rich, readable without colour and in 80 columns.
-
-One sentence under attack, in the terminal: by the levels of the ladder, or attack by attack.
+Pictures in the terminal: two pixels a character, in grey; without colour, one of ten signs. A run
+in the terminal: renderables for rich, readable without colour and in 80 columns. One sentence under
+attack, in the terminal: by the levels of the ladder, or attack by attack.
 """
 
 from __future__ import annotations

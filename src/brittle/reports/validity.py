@@ -1,8 +1,7 @@
 """What people said of a run, on a page and in the terminal.
 
-Validity in words: the same rows for the terminal and for the page.
-
-What people said of a run, in the terminal and as plain data.
+Validity in words: the same rows for the terminal and for the page. What people said of a run, in
+the terminal and as plain data.
 """
 
 from __future__ import annotations

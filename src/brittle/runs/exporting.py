@@ -1,8 +1,7 @@
 """What a run becomes outside: a file of its rows, and the command that makes it again.
 
-The rows of a run as a file: .csv, .jsonl, .parquet, and pictures as .npz.
-
-The command line that makes a stored run again, from its manifest.
+The rows of a run as a file: .csv, .jsonl, .parquet, and pictures as .npz. The command line that
+makes a stored run again, from its manifest.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Look inside the target of a run, and the file that keeps what was seen.
 
-Look inside the target of a run: what changed there in the cases that were broken.
-
-The file beside a run that keeps what was seen inside its target: NAME.inside.json.
-
-A case is computed once; one that the run no longer has, or has with other texts, is left out.
+Look inside the target of a run: what changed there in the cases that were broken. The file beside a
+run that keeps what was seen inside its target: NAME.inside.json. A case is computed once; one that
+the run no longer has, or has with other texts, is left out.
 """
 
 from __future__ import annotations

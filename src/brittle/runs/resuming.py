@@ -1,8 +1,7 @@
 """A run that is there already: it is resumed, deleted or renamed.
 
-A run that is there already: what may change when it is resumed, and what is attacked again.
-
-The files of a run as a whole: delete them, or give them another name.
+A run that is there already: what may change when it is resumed, and what is attacked again. The
+files of a run as a whole: delete them, or give them another name.
 
 A run is NAME.sqlite; while it is written, or after a kill, -wal and -shm stand beside it, and
 NAME.asking notes what it asks. NAME.lock is its lock, NAME.inside.json what was seen inside its

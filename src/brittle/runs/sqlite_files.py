@@ -1,10 +1,8 @@
 """SQLite's files: what goes wrong with them, in words, and the log beside them.
 
-What goes wrong with the file of a run, in words: a disk, a damaged file, a damaged value.
-
-SQLite's write-ahead log beside a run: NAME.sqlite-wal holds what NAME.sqlite does not have yet.
-
-While a run is written, and after a kill, both files belong together. A run at rest has no log.
+What goes wrong with the file of a run, in words: a disk, a damaged file, a damaged value. SQLite's
+write-ahead log beside a run: NAME.sqlite-wal holds what NAME.sqlite does not have yet. While a run
+is written, and after a kill, both files belong together. A run at rest has no log.
 """
 
 from __future__ import annotations

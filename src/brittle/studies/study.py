@@ -1,8 +1,7 @@
 """A study: its name, facts, results, failures and warnings; and how it is loaded and exported.
 
-Rows for other programs and for people: CSV, JSON lines, Markdown, or Parquet.
-
-Studies that earlier versions stored, in the present layout.
+Rows for other programs and for people: CSV, JSON lines, Markdown, or Parquet. Studies that earlier
+versions stored, in the present layout.
 
 Format 1 had all fields of a study beside each other, other ones for every kind; before there were
 several kinds, the file did not name its kind.

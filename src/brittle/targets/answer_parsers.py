@@ -1,10 +1,8 @@
 """What comes back from a target, parsed and checked: scores, labels or texts.
 
-JSON as endpoints and programs answer it; an object that names a key twice is refused.
-
-The texts that translators answer: checked, and cut where one has no end.
-
-What a black box answers: scores or texts. A transport times one of these is a target.
+JSON as endpoints and programs answer it; an object that names a key twice is refused. The texts
+that translators answer: checked, and cut where one has no end. What a black box answers: scores or
+texts. A transport times one of these is a target.
 
 A transport (an endpoint, a program, a function) asks and returns what came back. The parser of its
 answers says what that means: probabilities of labels, of which hard labels are one kind, or texts.

@@ -1,14 +1,10 @@
 """Fingerprints: the same target has the same one, and another has another.
 
-Fingerprints of targets: hashes of their files, their contents or their code.
-
-Hashes for fingerprints: of a target's files, else of its contents, its code or its scores.
-
-Scores are those of fixed sentences, in one batch, rounded: the last digits differ between machines.
-
-The code of a callable as text that is the same in every process: its source, else bytecode.
-
-The hash of everything that a live object holds; it is the same in every process.
+Fingerprints of targets: hashes of their files, their contents or their code. Hashes for
+fingerprints: of a target's files, else of its contents, its code or its scores. Scores are those of
+fixed sentences, in one batch, rounded: the last digits differ between machines. The code of a
+callable as text that is the same in every process: its source, else bytecode. The hash of
+everything that a live object holds; it is the same in every process.
 
 The object is taken apart as pickle does it; nothing is unpickled. The bytes of a pickle are not
 stable enough: they depend on the identity of equal objects and on the order of sets.

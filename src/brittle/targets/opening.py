@@ -1,8 +1,7 @@
 """Open a target from what a user names or hands in, but for models of the zoo.
 
-Open a target: a name by the registry, a live object by its methods.
-
-Open models of transformers: classifiers and seq2seq models, by a name or live.
+Open a target: a name by the registry, a live object by its methods. Open models of transformers:
+classifiers and seq2seq models, by a name or live.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Options of a target as one value, how a masked word reads, and variables of the environment.
 
-Rendering of texts for black boxes: a string, or a dict of strings for several fields.
-
-Values of environment variables in the description of a target: `${NAME}`.
-
-How a target is opened: one value, filled once at the edge, and handed on as it is.
+Rendering of texts for black boxes: a string, or a dict of strings for several fields. Values of
+environment variables in the description of a target: `${NAME}`. How a target is opened: one value,
+filled once at the edge, and handed on as it is.
 
 An option is a field of `TargetOptions`. Its default, its type and its help make the flag of the
 command line, the keyword of `brittle.as_target` and `brittle.attack`, and what a run stores to open

@@ -1,10 +1,8 @@
 """Estimators of scikit-learn, and bounds of linear ones, whose scores are sums over words.
 
-scikit-learn pipelines as targets: live objects, and `.skops` files.
-
-An estimator reads texts as strings, or pictures as rows of pixels: its reader says which.
-
-scikit-learn pipelines whose scores are a sum over words: counts of words, times a matrix.
+scikit-learn pipelines as targets: live objects, and `.skops` files. An estimator reads texts as
+strings, or pictures as rows of pixels: its reader says which. scikit-learn pipelines whose scores
+are a sum over words: counts of words, times a matrix.
 
 A swap changes the sums of such a pipeline by the same amount whatever else is swapped, and so
 what it adds is measured on the pipeline itself. TF-IDF is no such sum: it divides by the length of

@@ -1,10 +1,8 @@
 """Fitting of an ARAE, and how good a generator of sentences is.
 
-How good a generator of sentences is: words rebuilt, and perplexities both ways.
-
-Fitting of an ARAE: step by step, until its autoencoder gets no better, then its generator.
-
-A resumed training ends with the same weights as an undisturbed one. This file needs torch.
+How good a generator of sentences is: words rebuilt, and perplexities both ways. Fitting of an ARAE:
+step by step, until its autoencoder gets no better, then its generator. A resumed training ends with
+the same weights as an undisturbed one. This file needs torch.
 """
 
 from __future__ import annotations

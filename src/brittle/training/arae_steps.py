@@ -1,10 +1,8 @@
 """The steps that train an ARAE: autoencoder, critic, generator and inverter in turns.
 
-The steps between noise and codes of an ARAE: critic, generator and inverter.
-
-Equations 5 to 7 of Zhao et al. (2018). This file needs torch.
-
-The steps that train an ARAE: autoencoder, critic and generator in turns.
+The steps between noise and codes of an ARAE: critic, generator and inverter. Equations 5 to 7 of
+Zhao et al. (2018). This file needs torch. The steps that train an ARAE: autoencoder, critic and
+generator in turns.
 
 Equations 4 to 6 of Zhao et al. (2018), with what their code adds. Batches are drawn at random, with
 replacement. Every step has its own seed: what it draws does not depend on the steps before it. This

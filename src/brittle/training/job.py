@@ -1,8 +1,7 @@
 """One training: its arguments, its progress, and its result.
 
-Progress reports of a training.
-
-One training: the argument of every fitting function, its result, and the card of the model.
+Progress reports of a training. One training: the argument of every fitting function, its result,
+and the card of the model.
 """
 
 from __future__ import annotations

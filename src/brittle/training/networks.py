@@ -1,8 +1,7 @@
 """Fitting of the networks of the zoo, the TreeLSTM among them. Needs torch.
 
-Fitting of the networks of the zoo.
-
-Fitting of the TreeLSTM on pairs of sentences. This file needs torch.
+Fitting of the networks of the zoo. Fitting of the TreeLSTM on pairs of sentences. This file needs
+torch.
 """
 
 from __future__ import annotations

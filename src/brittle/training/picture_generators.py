@@ -1,10 +1,8 @@
 """Fitting of the generators of pictures, and what a trained one is worth. Needs torch.
 
-A classifier of the zoo that looks at the samples of a generator. This file needs torch.
-
-What a trained generator of pictures is worth, in numbers for its card. This file needs torch.
-
-Fitting of the generators of pictures. This file needs torch.
+A classifier of the zoo that looks at the samples of a generator. This file needs torch. What a
+trained generator of pictures is worth, in numbers for its card. This file needs torch. Fitting of
+the generators of pictures. This file needs torch.
 """
 
 from __future__ import annotations

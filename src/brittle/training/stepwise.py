@@ -1,8 +1,7 @@
 """Training step by step, with checkpoints between steps, and its optimizer. Needs torch.
 
-The optimizer of a training, its learning rate, and its state in a checkpoint.
-
-A training in steps, with checkpoints between them: of a GAN on pictures, and of an ARAE.
+The optimizer of a training, its learning rate, and its state in a checkpoint. A training in steps,
+with checkpoints between them: of a GAN on pictures, and of an ARAE.
 
 What a step draws depends on the seed and the number of the step alone, so that a resumed training
 ends with the same weights as an undisturbed one. At a checkpoint the training is judged: good

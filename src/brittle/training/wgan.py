@@ -6,7 +6,6 @@ WGAN-GP is Gulrajani et al. (2017); the inverter is equation 2 of Zhao et al. (2
 errors in both terms, as in their code.
 
 The steps of a WGAN's training: first those of generator and critic, then those of the inverter.
-
 This file needs torch.
 """
 

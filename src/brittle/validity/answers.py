@@ -1,8 +1,7 @@
 """The files that people send back, and the key that says which item is what.
 
-The key of a sample: which item is what. It stays with the owner of the run, beside its file.
-
-The files that people send back: read, and checked before anything is counted.
+The key of a sample: which item is what. It stays with the owner of the run, beside its file. The
+files that people send back: read, and checked before anything is counted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What was measured of a run's validity, or read of such texts before, and how it is kept.
 
-What is measured of a run's validity: by people, by a judge, and three floors without either.
-
-What was measured of a run, as the plain data that its file keeps.
-
-What blind readers said of broken texts, by level of edits: of this run, or as shipped.
+What is measured of a run's validity: by people, by a judge, and three floors without either. What
+was measured of a run, as the plain data that its file keeps. What blind readers said of broken
+texts, by level of edits: of this run, or as shipped.
 
 `readings.json` is shipped. `benchmarks/ladder.py` writes it from verdicts on texts that were read
 blind, with untouched ones mixed in. It says who read, and which kind of texts. What people said of

@@ -1,8 +1,7 @@
 """Measure the validity of a run: pages for people, their answers, or a judge they calibrate.
 
-People and runs: write the pages that people read, and read the files they send back.
-
-Measure the validity of a run: from what people said, or from a judge that people calibrate.
+People and runs: write the pages that people read, and read the files they send back. Measure the
+validity of a run: from what people said, or from a judge that people calibrate.
 """
 
 from __future__ import annotations

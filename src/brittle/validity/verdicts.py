@@ -1,8 +1,7 @@
 """What people said: question by question, and whether an example is valid.
 
-What people said, question by question, as the tables of the papers have it.
-
-Validity: label kept as people read it, meaning kept, and natural enough; all three, and each.
+What people said, question by question, as the tables of the papers have it. Validity: label kept as
+people read it, meaning kept, and natural enough; all three, and each.
 """
 
 from __future__ import annotations

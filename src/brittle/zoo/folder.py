@@ -1,8 +1,7 @@
 """A trained model on disk, and the cache of trained models.
 
-A trained model on disk: `model.safetensors`, `model.json`, `README.md` and its vocabulary.
-
-The cache of trained models.
+A trained model on disk: `model.safetensors`, `model.json`, `README.md` and its vocabulary. The
+cache of trained models.
 
 A folder is named NAME@DATA#SEED and 12 hex digits of a key over everything that decides the
 weights: nothing is trained twice, and changed data or settings give another model.

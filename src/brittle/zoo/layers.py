@@ -1,8 +1,7 @@
 """The layers that networks are built from: characters, encoders, heads, and the biLM of ELMo.
 
-The layers that networks are built from.
-
-The character CNN: a word's vector from its spelling, by convolutions, max-pooling and highways.
+The layers that networks are built from. The character CNN: a word's vector from its spelling, by
+convolutions, max-pooling and highways.
 
 As in Kim et al. (2016), but without the symbols that mark the start and the end of a word there,
 and with other initial weights: theirs are uniform within ±0.05, ours are torch's, with character

@@ -1,8 +1,7 @@
 """The protocol of the zoo's models, how one is opened, and linear models, which need no torch.
 
-A bag of words times a matrix: the form that naive Bayes and the linear SVM share.
-
-The protocol of the zoo's models, and how a model is opened from its folder.
+A bag of words times a matrix: the form that naive Bayes and the linear SVM share. The protocol of
+the zoo's models, and how a model is opened from its folder.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """Networks of words or spellings, the arrays they read, and the language model of a biLM.
 
-A network built from its parts: input, encoder, head; words or spellings in, logits out.
-
-This file needs torch; it is imported where a network is built.
-
-From encoded texts to the arrays a network reads. This file needs torch.
-
-The language model that a biLM is trained as: it predicts the words on both sides.
-
-This file needs torch.
+A network built from its parts: input, encoder, head; words or spellings in, logits out. This file
+needs torch; it is imported where a network is built. From encoded texts to the arrays a network
+reads. This file needs torch. The language model that a biLM is trained as: it predicts the words on
+both sides. This file needs torch.
 """
 
 from __future__ import annotations

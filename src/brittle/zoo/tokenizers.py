@@ -1,14 +1,9 @@
 """How texts become the numbers that a model of the zoo reads: words, spellings, pairs of texts.
 
-How texts become the numbers that a model of the zoo reads.
-
-Pairs whose sides are read apart: how both become one key, and the sides again.
-
-A key is the number of ids of the first side and then the ids of both sides, as int32.
-
-Words and their token ids: how a text becomes the bytes a word model reads.
-
-Words as their spellings: how a text becomes the ids a model of characters reads.
+How texts become the numbers that a model of the zoo reads. Pairs whose sides are read apart: how
+both become one key, and the sides again. A key is the number of ids of the first side and then the
+ids of both sides, as int32. Words and their token ids: how a text becomes the bytes a word model
+reads. Words as their spellings: how a text becomes the ids a model of characters reads.
 
 Every spelling that is met gets an id, so that a text is again a sequence of ids, and the vector of
 a word can be computed once. Words that the model cannot tell apart (characters outside its

@@ -1,14 +1,10 @@
 """The TreeLSTM over dependency trees: parses, network, and the trained model.
 
-Networks that read sentences as trees: dependency parses, and the TreeLSTM over them.
-
-Dependency parses: the head of every word of a sentence, by spaCy, each computed once.
-
-Parses are kept in a file of the cache folder, by the name and version of the parser's package.
-
-The Child-Sum TreeLSTM (Tai et al., 2015) over dependency trees. This file needs torch.
-
-A trained TreeLSTM on pairs, ready to score. This file needs torch.
+Networks that read sentences as trees: dependency parses, and the TreeLSTM over them. Dependency
+parses: the head of every word of a sentence, by spaCy, each computed once. Parses are kept in a
+file of the cache folder, by the name and version of the parser's package. The Child-Sum TreeLSTM
+(Tai et al., 2015) over dependency trees. This file needs torch. A trained TreeLSTM on pairs, ready
+to score. This file needs torch.
 """
 
 from __future__ import annotations

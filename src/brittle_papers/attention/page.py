@@ -1,8 +1,7 @@
 """The page of the self-attention paper: its tables and figures beside ours, translators last.
 
-The part of the self-attention paper's page that is about translators.
-
-The page of the self-attention paper: its tables and figures beside ours.
+The part of the self-attention paper's page that is about translators. The page of the
+self-attention paper: its tables and figures beside ours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the page of the self-attention paper reads from its tasks, and the words of its files.
 
-The words that the files of the self-attention paper share: tasks, targets and attacks.
-
-What the page of the self-attention paper reads from its tasks: grids, insides, translations.
+The words that the files of the self-attention paper share: tasks, targets and attacks. What the
+page of the self-attention paper reads from its tasks: grids, insides, translations.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the tasks of the self-attention paper do: grids, insides, Theorem 1, translators.
 
-What the tasks of the self-attention paper do: a grid of attacks, a look inside, Theorem 1.
-
-The translators of the self-attention paper: training, typos, keywords, and their inside.
+What the tasks of the self-attention paper do: a grid of attacks, a look inside, Theorem 1. The
+translators of the self-attention paper: training, typos, keywords, and their inside.
 """
 
 from __future__ import annotations

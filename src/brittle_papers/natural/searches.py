@@ -1,10 +1,8 @@
 """Searches of a latent space compared on the same items, and what a generator keeps of items.
 
-What a generator keeps of items: whether targets predict the same for G(I(x)) as for x.
-
-Where they do not, a search that never looks at the reconstruction finds an adversary at distance 0.
-
-Searches of a latent space compared on the same items: hybrid, iterative and uniform.
+What a generator keeps of items: whether targets predict the same for G(I(x)) as for x. Where they
+do not, a search that never looks at the reconstruction finds an adversary at distance 0. Searches
+of a latent space compared on the same items: hybrid, iterative and uniform.
 
 Each is a run of the attack natural, in one folder; the same call resumes them. Figures are over the
 cases that both hybrid and iterative search broke.

@@ -1,8 +1,7 @@
 """`brittle attack` and `brittle try`: attack a target on data, or on one sentence.
 
-`brittle attack`: attack a target on data and store the run.
-
-`brittle try`: the ladder for one sentence, or one attack with every improvement on the way.
+`brittle attack`: attack a target on data and store the run. `brittle try`: the ladder for one
+sentence, or one attack with every improvement on the way.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """`brittle importance`, `nearest`, `perturb` and `inside`: what a model relies on, and why.
 
-`brittle importance`: how much the models of a pool rely on each word of a sentence.
-
-`brittle nearest`: the words nearest to a word, before an edit and after it.
-
-`brittle perturb`: items near another in a generator's latent space, without any target.
-
-`brittle inside`: attention and vectors inside a target, before an attack and after it.
+`brittle importance`: how much the models of a pool rely on each word of a sentence. `brittle
+nearest`: the words nearest to a word, before an edit and after it. `brittle perturb`: items near
+another in a generator's latent space, without any target. `brittle inside`: attention and vectors
+inside a target, before an attack and after it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`brittle list`: the runs, studies, attacks, goals, data sets, models, generators and pools.
 
-`brittle list pools`: the declared pools, their members, and what is trained of them.
-
-`brittle list models`: the parts of networks, the named models, the pools, what is trained.
+`brittle list pools`: the declared pools, their members, and what is trained of them. `brittle list
+models`: the parts of networks, the named models, the pools, what is trained.
 """
 
 from __future__ import annotations

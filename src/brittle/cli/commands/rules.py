@@ -1,8 +1,7 @@
 """`brittle rules`: mine replacements that fool many models, look at them, check data for them.
 
-`brittle rules mine`: replacements that lower the logits of an ensemble, written to a file.
-
-`brittle rules try`: how many texts rules turn wrong, by class of models and share of words.
+`brittle rules mine`: replacements that lower the logits of an ensemble, written to a file. `brittle
+rules try`: how many texts rules turn wrong, by class of models and share of words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`brittle show`, `report`, `card`, `export`, `verify` and `compare`: stored runs and studies.
 
-`brittle show`, `report`, `export` and `verify`: what is done with one stored run or study.
-
-`brittle compare`: runs side by side, and a gate for CI.
+`brittle show`, `report`, `export` and `verify`: what is done with one stored run or study. `brittle
+compare`: runs side by side, and a gate for CI.
 """
 
 from __future__ import annotations

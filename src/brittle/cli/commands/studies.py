@@ -1,12 +1,9 @@
 """`brittle transfer`, `grid`, `robustness` and `select`: many targets, one study.
 
-`brittle transfer`: attack every member of a pool, and try what breaks it on all others.
-
-`brittle grid`: run several attacks on several targets, on the same cases.
-
-`brittle robustness`: compare targets by the distance of their nearest natural adversaries.
-
-`brittle select`: which members of a pool make the ensemble whose texts fool the others best.
+`brittle transfer`: attack every member of a pool, and try what breaks it on all others. `brittle
+grid`: run several attacks on several targets, on the same cases. `brittle robustness`: compare
+targets by the distance of their nearest natural adversaries. `brittle select`: which members of a
+pool make the ensemble whose texts fool the others best.
 """
 
 from __future__ import annotations

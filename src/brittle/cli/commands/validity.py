@@ -1,8 +1,7 @@
 """`brittle annotate` and `brittle validity`: have people read adversarial examples.
 
-`brittle annotate`: pages on which people read adversarial examples, and the key to them.
-
-`brittle validity`: how many adversarial examples are valid to people, and what that leaves.
+`brittle annotate`: pages on which people read adversarial examples, and the key to them. `brittle
+validity`: how many adversarial examples are valid to people, and what that leaves.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What a worker is given at its start: files of the model, settings, and its target.
 
-The files of a model, sent to machines that do not have them: weights travel by content.
-
-What a worker is given at its start, and the replica of the target that it opens.
+The files of a model, sent to machines that do not have them: weights travel by content. What a
+worker is given at its start, and the replica of the target that it opens.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """How many workers a run has, where they live, and questions that one answers for the driver.
 
-Questions of the driver's that a worker answers, for a text may end the process that asks.
-
-The diagnosis and the drawing of keywords ask about originals before the first case is attacked.
-
-How many workers a run has and where they live; from there to a driver.
+Questions of the driver's that a worker answers, for a text may end the process that asks. The
+diagnosis and the drawing of keywords ask about originals before the first case is attacked. How
+many workers a run has and where they live; from there to a driver.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Run several attacks on several targets, on the same cases, and put the rows together.
 
-From the results of the tasks to a grid, with what is empty in it and why.
-
-`brittle.grid`: run several attacks on several targets, on the same cases.
+From the results of the tasks to a grid, with what is empty in it and why. `brittle.grid`: run
+several attacks on several targets, on the same cases.
 """
 
 from __future__ import annotations

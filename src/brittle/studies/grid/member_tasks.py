@@ -1,10 +1,8 @@
 """The tasks of a grid: for each member, and as a graph.
 
-What the tasks of a grid do: keep texts, have a target label them, and attack it.
-
-A member that fails is a result with the reason under "failed": the other tasks go on.
-
-The graph of a grid: open the targets, label texts until there are cases, attack every target.
+What the tasks of a grid do: keep texts, have a target label them, and attack it. A member that
+fails is a result with the reason under "failed": the other tasks go on. The graph of a grid: open
+the targets, label texts until there are cases, attack every target.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What a grid is asked for: the cases, the attacks, and the whole request.
 
-The cases of a grid: the first texts, in the seed's order, that every target gets right.
-
-The attacks of a grid: names with settings, for all attacks that have them or for one alone.
-
-What a grid is about, and the name that follows from it.
+The cases of a grid: the first texts, in the seed's order, that every target gets right. The attacks
+of a grid: names with settings, for all attacks that have them or for one alone. What a grid is
+about, and the name that follows from it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A grid of targets and attacks: its facts, its results, and the figures that follow.
 
-The name of a row: an attack, and its own settings behind it.
-
-A grid as it is stored: the cases, and what every attack did to every target on them.
-
-The figures of a grid: success by attack and target, the best attention attack, paired tests.
+The name of a row: an attack, and its own settings behind it. A grid as it is stored: the cases, and
+what every attack did to every target on them. The figures of a grid: success by attack and target,
+the best attention attack, paired tests.
 """
 
 from __future__ import annotations

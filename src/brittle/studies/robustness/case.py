@@ -7,9 +7,8 @@ target roughly. Then each boundary is refined by thin shells, from outside in, a
 phase of the hybrid search (Algorithm 2 of Zhao et al., 2018). The shells lie on one grid, and a
 shell is decoded once for all targets that look into it.
 
-One case of the study: what every target predicts for an item, and how far that holds.
-
-The cases of a study on disk, one a line, so that a study that was stopped goes on.
+One case of the study: what every target predicts for an item, and how far that holds. The cases of
+a study on disk, one a line, so that a study that was stopped goes on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """How a study of robustness is shown, and what kind of study it is.
 
 A robustness study on its page, in the terminal, for programs, and side by side with others.
-
 Robustness studies as a kind of study: how they are checked, listed, shown, and compared.
 """
 

@@ -1,8 +1,7 @@
 """How many texts rules turn wrong, and how many texts of other data hold the words of rules.
 
-What a corpus is exposed to: how many of its texts and words have a rule, and which rules.
-
-How well rules do on targets that they were not mined from: Tables 5, 9 and 10.
+What a corpus is exposed to: how many of its texts and words have a rule, and which rules. How well
+rules do on targets that they were not mined from: Tables 5, 9 and 10.
 
 A text is changed rule by rule up to the highest share. Every text on this way, a prefix, is scored
 once per target; all shares, and both ways to count, come from these labels. A text that no rule

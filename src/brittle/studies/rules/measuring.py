@@ -1,10 +1,8 @@
 """Replacements of words, and how much each lowers the logits of an ensemble.
 
-All replacements of all words of labelled texts, as arrays: what rules are mined from.
-
-They depend on the texts alone, so that they are listed once and measured on every model.
-
-What every replacement does to one model's logits, each distinct encoded text computed once.
+All replacements of all words of labelled texts, as arrays: what rules are mined from. They depend
+on the texts alone, so that they are listed once and measured on every model. What every replacement
+does to one model's logits, each distinct encoded text computed once.
 
 Texts come in chunks of a bounded size. Within a chunk, texts that the model encodes alike are one
 row; across chunks only equal texts of the data could meet again. Words that the model reads alike,

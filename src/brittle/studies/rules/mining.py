@@ -1,8 +1,7 @@
 """Rules from replacements that lower the logits of many models, and words that speak for a class.
 
-Pointwise mutual information of words and labels, and the rules that follow from it alone.
-
-Mine rules: from the effects on every member of an ensemble, or from word counts alone.
+Pointwise mutual information of words and labels, and the rules that follow from it alone. Mine
+rules: from the effects on every member of an ensemble, or from word counts alone.
 
 The logit of an ensemble is the mean of its members', and the salience of a rule is linear in it.
 So every member is measured by itself, and ensembles of any members come from one measurement.

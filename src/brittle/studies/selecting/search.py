@@ -1,12 +1,9 @@
 """Ways to search for the best ensemble of a pool: all, greedy, genetic, and an expert's.
 
-What a selection sees, the rates of its candidates, and what it maximises (equation 1).
-
-Every ensemble of a size: the optimum, for pools that are small enough.
-
-The human expert of the paper: a strategy, and the list that it led to (Table 8).
-
-The paper's genetic algorithm: it evolves sets of members towards the best ensemble.
+What a selection sees, the rates of its candidates, and what it maximises (equation 1). Every
+ensemble of a size: the optimum, for pools that are small enough. The human expert of the paper: a
+strategy, and the list that it led to (Table 8). The paper's genetic algorithm: it evolves sets of
+members towards the best ensemble.
 
 The paper says how parents, children and mutations are made, but no number. Ours are settings. It
 does not say how fitness chooses parents: here by rank, since all rates of a pool are close to each

@@ -1,14 +1,9 @@
 """Select an ensemble, see how it does on models and texts held out, and attack it.
 
-The models that no ensemble may hold, so that all ensembles are measured on one same set.
-
-The stored transfer study that a selection starts from.
-
-Ensembles of several sizes by several methods, with what each is expected to reach.
-
-Figure 1: the transfer of attacked ensembles against their size, with two lines beside it.
-
-Selected ensembles under attack: each is one source of a transfer study.
+The models that no ensemble may hold, so that all ensembles are measured on one same set. The stored
+transfer study that a selection starts from. Ensembles of several sizes by several methods, with
+what each is expected to reach. Figure 1: the transfer of attacked ensembles against their size,
+with two lines beside it. Selected ensembles under attack: each is one source of a transfer study.
 """
 
 from __future__ import annotations

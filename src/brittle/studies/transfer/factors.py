@@ -1,8 +1,7 @@
 """Rates by class of models, by factor, and as tables.
 
-Means of the transfer matrix by class of source and target (Tables 3 and 4 of the paper).
-
-How much each factor of a model matters for transfer (Table 2 of the paper).
+Means of the transfer matrix by class of source and target (Tables 3 and 4 of the paper). How much
+each factor of a model matters for transfer (Table 2 of the paper).
 
 For every target t the base rate is its cell on the diagonal: the texts of one seed, tried on the
 other. A pair (s, t) that differs in one factor is as far from it as |r(s, t) − base(t)|; a factor's

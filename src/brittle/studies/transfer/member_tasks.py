@@ -1,10 +1,8 @@
 """The tasks of a transfer study: for each member, and as a graph.
 
-What the tasks of a transfer study do: keep the texts, open, attack and score a member.
-
-A member that fails is a result with the reason under "failed": the other tasks go on.
-
-The graph of a transfer study: open every target, attack the sources, score the targets.
+What the tasks of a transfer study do: keep the texts, open, attack and score a member. A member
+that fails is a result with the reason under "failed": the other tasks go on. The graph of a
+transfer study: open every target, attack the sources, score the targets.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Which texts are tried on other models, and when one of them is fooled.
 
-The texts of a study as JSON, so that its tasks hold them wherever they run.
-
-Transfer: whether the texts of an attack on one target fool another target too.
-
-Labels that a target predicts, each text once: what was asked before is kept in a file.
+The texts of a study as JSON, so that its tasks hold them wherever they run. Transfer: whether the
+texts of an attack on one target fool another target too. Labels that a target predicts, each text
+once: what was asked before is kept in a file.
 """
 
 from __future__ import annotations

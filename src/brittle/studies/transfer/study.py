@@ -1,14 +1,10 @@
 """A study of transfer: its facts, its results, the matrix of rates, and intervals.
 
-A transfer study as it is stored: who was attacked, by which texts, and what all targets say.
-
-The transfer matrix r(s, t): the share of a source's adversarial texts that a target gets wrong.
-
-Rows are sources, columns are targets; an empty cell is NaN.
-
-Texts that fool every target (Table 1 of the paper), and how many targets each text fools.
-
-Intervals by bootstrap over texts: all cells of a text are drawn together.
+A transfer study as it is stored: who was attacked, by which texts, and what all targets say. The
+transfer matrix r(s, t): the share of a source's adversarial texts that a target gets wrong. Rows
+are sources, columns are targets; an empty cell is NaN. Texts that fool every target (Table 1 of the
+paper), and how many targets each text fools. Intervals by bootstrap over texts: all cells of a text
+are drawn together.
 
 The cells of a study are not independent: every source is attacked on the same texts. So texts are
 drawn with replacement, and every resample gives a whole matrix.

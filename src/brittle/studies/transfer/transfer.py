@@ -1,8 +1,7 @@
 """Attack every member of a pool, and try what breaks it on all others.
 
-From the results of the tasks to a study, with what is empty in it and why.
-
-`brittle.transfer`: attack every member of a pool, and ask all others about what breaks it.
+From the results of the tasks to a study, with what is empty in it and why. `brittle.transfer`:
+attack every member of a pool, and ask all others about what breaks it.
 """
 
 from __future__ import annotations

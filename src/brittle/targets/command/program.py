@@ -1,12 +1,9 @@
 """A program that answers line by line: its words, its pipes, its start and its end.
 
-The command line of a program: parsed without a shell, and hashed with the files it names.
-
-It may hold `${NAME}`, the value of an environment variable, which only the program sees.
-
-A program and its pipes: its start, threads that serve them, what it wrote to stderr, its end.
-
-A running program that answers line by line; it may hang, end, or print too much.
+The command line of a program: parsed without a shell, and hashed with the files it names. It may
+hold `${NAME}`, the value of an environment variable, which only the program sees. A program and its
+pipes: its start, threads that serve them, what it wrote to stderr, its end. A running program that
+answers line by line; it may hang, end, or print too much.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The texts of a diagnosis, and whether sides or languages of pairs are exchanged.
 
-The sample of originals that every diagnosis looks at, and what a diagnosis says.
-
-The originals are asked anyway by the run; a few of them are asked once more, alone.
-
-Warnings if a target probably reads the two sides of pairs in the other order.
-
-A warning if texts and references of a translator are probably exchanged.
+The sample of originals that every diagnosis looks at, and what a diagnosis says. The originals are
+asked anyway by the run; a few of them are asked once more, alone. Warnings if a target probably
+reads the two sides of pairs in the other order. A warning if texts and references of a translator
+are probably exchanged.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ interim response after another, or compressed nothing would never exceed them.
 TLS inside of TLS, as through an https proxy, needs many reads for one of its own: for a handshake,
 or for a record. So it is done here, on top of a stream that keeps the deadline.
 
-This file needs httpx, which brings httpcore.
-
-The connections to an endpoint: an httpx client whose pools, of httpcore, keep one deadline.
+This file needs httpx, which brings httpcore. The connections to an endpoint: an httpx client whose
+pools, of httpcore, keep one deadline.
 
 httpx builds its pools itself and takes no network backend. So they are built here, with the same
 settings: directly, and by the proxies of the environment. This file needs httpx.

@@ -1,10 +1,8 @@
 """Questions to an endpoint, with retries, what it sends back, and the target that it is.
 
-The content of a reply, unpacked within a limit: a few bytes of gzip can become gigabytes.
-
-Asking an HTTP endpoint: requests within its limits, retries, and its replies.
-
-An HTTP endpoint as a target: `http:FILE.toml` (see endpoint.py for the file).
+The content of a reply, unpacked within a limit: a few bytes of gzip can become gigabytes. Asking an
+HTTP endpoint: requests within its limits, retries, and its replies. An HTTP endpoint as a target:
+`http:FILE.toml` (see endpoint.py for the file).
 """
 
 from __future__ import annotations

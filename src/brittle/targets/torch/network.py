@@ -1,8 +1,7 @@
 """A torch module from the inside: hooks, its forward and its backward pass.
 
-Hooks that are in a user's network for one pass only. This file needs torch.
-
-The passes of a user's network: logits, gradients at its embedding table, outputs of its parts.
+Hooks that are in a user's network for one pass only. This file needs torch. The passes of a user's
+network: logits, gradients at its embedding table, outputs of its parts.
 
 Everything is by hooks that are there for one pass only. In a pass the network is in evaluation
 mode; afterwards every part of it has the mode it had before. This file needs torch.

@@ -1,8 +1,7 @@
 """How a torch module reads texts: tokens or characters, and where they stand in the text.
 
-From a text to the token ids that a network reads, each with the characters it stands for.
-
-Edits of characters, for networks that read a text as one sequence of characters.
+From a text to the token ids that a network reads, each with the characters it stands for. Edits of
+characters, for networks that read a text as one sequence of characters.
 
 A flip is that of HotFlip (Ebrahimi et al., 2018). An insertion or a deletion moves all that comes
 after it. The estimate counts it to the end of the word, as in the paper, where the next character

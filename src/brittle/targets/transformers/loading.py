@@ -1,8 +1,7 @@
 """Models of transformers, loaded without noise.
 
-Quiet use of the transformers library.
-
-Load a model of transformers with its tokenizer, for targets of every kind.
+Quiet use of the transformers library. Load a model of transformers with its tokenizer, for targets
+of every kind.
 """
 
 from __future__ import annotations

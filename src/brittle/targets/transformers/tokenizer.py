@@ -1,18 +1,15 @@
 """The tokenizer of a transformers model: tokens by word, masks, and its vocabulary.
 
-Holes that read as padding: the vector at their position is zero, and positions stay.
-
-A hole is a token of its own in our copy of the tokenizer, so that it is aligned like any other.
-
-The tokenizer of a transformers model: from texts to keys, and from keys to padded batches.
+Holes that read as padding: the vector at their position is zero, and positions stay. A hole is a
+token of its own in our copy of the tokenizer, so that it is aligned like any other. The tokenizer
+of a transformers model: from texts to keys, and from keys to padded batches.
 
 A key is the token ids of a text as int32 bytes. Where the model also reads token types (pairs), the
 key is −1, the ids, and the types. Where holes read as zero vectors, they have an id that is no
 token of the model's.
 
-The tokens of a transformers tokenizer, aligned with the words of the user's text.
-
-The words that are one token of a tokenizer, and the tokens of any word.
+The tokens of a transformers tokenizer, aligned with the words of the user's text. The words that
+are one token of a tokenizer, and the tokens of any word.
 
 A word is tokenized as in the middle of a sentence, after a space: tokenizers that mark the
 beginning of a word read it otherwise at the very beginning of a text or after a bracket.

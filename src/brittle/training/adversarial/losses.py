@@ -1,10 +1,8 @@
 """The loss of a hardened network: half on the texts, half on copies with flips or noise.
 
-The layers of a frozen biLM for the texts of a training, computed once for all epochs.
-
-This file needs torch.
-
-Noise on a network's input embeddings, in the direction that raises the loss most. Needs torch.
+The layers of a frozen biLM for the texts of a training, computed once for all epochs. This file
+needs torch. Noise on a network's input embeddings, in the direction that raises the loss most.
+Needs torch.
 
 Miyato et al. (2017) add r = ε g / ‖g‖ to the word embeddings of a text, where g is its gradient and
 ε is the same for all texts. They normalise the embeddings so that a network cannot outgrow the

@@ -7,9 +7,8 @@ the method's defaults follow: `CharCNN-LSTM+hotflip,share=0.1`. METHOD is one of
 name of an attack, or one or more levels of the ladder: `LSTM-W-Random-1+rewrite,careful,copies=2`.
 The files beside this one implement the methods.
 
-Adversarial training by an attack: the engine attacks the model while it is trained.
-
-Parse methods of adversarial training, such as `hotflip,share=0.1`.
+Adversarial training by an attack: the engine attacks the model while it is trained. Parse methods
+of adversarial training, such as `hotflip,share=0.1`.
 """
 
 from __future__ import annotations

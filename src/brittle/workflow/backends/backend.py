@@ -1,8 +1,7 @@
 """The choice of where tasks run, and what every such place offers: workers, of one signature.
 
-How many workers there are and where, and what every such place offers to tasks.
-
-A variable of the environment, set while processes are started.
+How many workers there are and where, and what every such place offers to tasks. A variable of the
+environment, set while processes are started.
 """
 
 from __future__ import annotations

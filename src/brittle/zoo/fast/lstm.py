@@ -1,10 +1,7 @@
 """LSTMs for scoring on the CPU, faster than torch's own; texts that begin alike share states.
 
-Texts that begin alike share the states of their common words: which states are computed.
-
-This file needs torch.
-
-Loops of tensor operations that run without Python: faster, and several at a time.
+Texts that begin alike share the states of their common words: which states are computed. This file
+needs torch. Loops of tensor operations that run without Python: faster, and several at a time.
 
 A hand-written pass takes some twenty small operations a word. Called from Python, every one of them
 waits for Python's lock, and two workers spend more time on waiting than on computing. TorchScript

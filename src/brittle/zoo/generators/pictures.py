@@ -1,8 +1,7 @@
 """A trained generator of pictures, and descent in a latent space. Needs torch.
 
-Descent in a latent space towards a picture, with the generator fixed. This file needs torch.
-
-A trained generator of pictures: encodes them by its inverter. This file needs torch.
+Descent in a latent space towards a picture, with the generator fixed. This file needs torch. A
+trained generator of pictures: encodes them by its inverter. This file needs torch.
 """
 
 from __future__ import annotations

@@ -8,10 +8,8 @@ of a pair apart says so at the end: `BiLSTM-W-GloVe-1-pair`; all others read a p
 A new entry in one of the tables below adds all its combinations.
 
 Any encoder that transformers can load is a model as well: `hf:NAME`, or a folder with config.json.
-
-Pools of models that are declared by name: the 63 of the transfer study, and smaller ones.
-
-A factor of a study needs models that differ in it alone, so a pool is a product of parts.
+Pools of models that are declared by name: the 63 of the transfer study, and smaller ones. A factor
+of a study needs models that differ in it alone, so a pool is a product of parts.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ All source texts of a batch have as many pieces, so that none is padded. A searc
 has as many finished translations as the beam is wide, or at its limit; of these the one with the
 highest mean log-probability of a piece, END included, is its translation. This file needs torch.
 
-A plain reference of the decoding: one text at a time, nothing kept, every step computed anew.
-
-Tests and `benchmarks/seq2seq.py` hold `decoding.py` to it. This file needs torch.
+A plain reference of the decoding: one text at a time, nothing kept, every step computed anew. Tests
+and `benchmarks/seq2seq.py` hold `decoding.py` to it. This file needs torch.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """The two networks that translate: an LSTM with attention, and a Transformer. Needs torch.
 
-What the two networks that translate have in common. This file needs torch.
-
-An LSTM that translates: an encoder of both directions, and a decoder with attention.
+What the two networks that translate have in common. This file needs torch. An LSTM that translates:
+an encoder of both directions, and a decoder with attention.
 
 The first layer of the decoder asks the source (Luong et al., 2015, "general"); what it gets is
 read by all layers above and by the output (as Wu et al., 2016, do), so that a whole translation is
 computed at once in training. This file needs torch.
 
-A Transformer that translates (Vaswani et al., 2017), each layer normalised before it reads.
-
-This file needs torch.
+A Transformer that translates (Vaswani et al., 2017), each layer normalised before it reads. This
+file needs torch.
 """
 
 from __future__ import annotations
