@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from brittle.data import catalogue, files, hub, pictures
-from brittle.data import files as folders
 from brittle.data.catalogue import Entry
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples, case_ids, kind_of
@@ -68,8 +67,8 @@ def load(
         dataset = _load_known(source, split, text, label, locked)
     elif source == MNIST.name or pictures.is_pictures(source):
         dataset = _load_pictures(source, split, text, label, locked)
-    elif folders.split_files(source):
-        dataset = folders.load_folder(source, split, text, label, locked)
+    elif files.split_files(source):
+        dataset = files.load_folder(source, split, text, label, locked)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
             raise _no_splits(source, split)
@@ -95,7 +94,7 @@ def has_splits(name: str) -> bool:
 
 def training_split(source: str) -> str | None:
     """Return the split of a data set to train on; None of a file, which has no splits."""
-    is_split = has_splits(source) or source.startswith(hub.PREFIX) or folders.split_files(source)
+    is_split = has_splits(source) or source.startswith(hub.PREFIX) or files.split_files(source)
     return "train" if is_split else None
 
 

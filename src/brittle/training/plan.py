@@ -14,7 +14,7 @@ from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
-from brittle.zoo import folder as cache
+from brittle.zoo import folder as folders
 from brittle.zoo.folder import full_name
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.changes import neutral_values
@@ -71,7 +71,7 @@ class TrainingPlan:
 
     @property
     def folder(self) -> Path:
-        return cache.model_folder(self.model, self.splits.name, self.seed, self.key)
+        return folders.model_folder(self.model, self.splits.name, self.seed, self.key)
 
 
 def model_name(design: Design, method: AdversarialTraining | None) -> str:
@@ -105,7 +105,7 @@ def model_key(
     if vectors in RECIPES:
         # They are not settings, but they decide the weights as well.
         more["vectors"] = RECIPES[vectors]
-    return cache.content_key(
+    return folders.content_key(
         name=design.name,
         size=size,
         settings=changes.with_former_names(chosen),

@@ -35,7 +35,6 @@ from brittle.training.splits import (
     short_name,
 )
 from brittle.training.word_vectors import PACKAGES
-from brittle.zoo import folder as cache
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
@@ -151,7 +150,7 @@ def find(
     hardened = f"{design.name}+{parts.method}"
     deciding = settings_that_matter(design, grid.as_json(settings))
     wanted = (hardened, seed, size, fingerprint, deciding)
-    for model in cache.trained_models():
+    for model in folders.trained_models():
         card = model.card
         own = settings_that_matter(design, card.settings)
         if (card.name, card.seed, card.size, card.data_fingerprint, own) == wanted:
@@ -171,7 +170,7 @@ def _find(
     """Return the folder of a trained model, by the fingerprint of its data, or None."""
     bilm = elmo.bilm_key(design, settings, size)
     key = model_key(design, settings, size, seed, fingerprint, method, bilm)
-    folder = cache.model_folder(model_name(design, method), short_name(data), seed, key)
+    folder = folders.model_folder(model_name(design, method), short_name(data), seed, key)
     return folder if (folder / folders.CARD_FILE).is_file() else None
 
 
@@ -194,7 +193,7 @@ def columns_of(name: str, data: str) -> dict[str, str]:
     """
     design = grid.design(split_name(name).model)
     settings = grid.settings(design)
-    for model in cache.trained_models():
+    for model in folders.trained_models():
         card = model.card
         if (card.name, card.data) != (design.name, short_name(data)) or not Path(data).exists():
             continue
@@ -261,10 +260,10 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         methods.check_method(plan.design, plan.settings, plan.method)
     if plan.bilm:
         plan = elmo.with_bilm(plan, lambda bilm: _train(bilm, device, progress, force=False))
-    with cache.hold_lock(folder):
+    with folders.hold_lock(folder):
         if (folder / folders.CARD_FILE).is_file() and not force:
             return folder  # another process trained it meanwhile
-        partial = Path(f"{folder}{cache.PARTIAL_SUFFIX}")
+        partial = Path(f"{folder}{folders.PARTIAL_SUFFIX}")
         if force and partial.exists():
             shutil.rmtree(partial)
         partial.mkdir(exist_ok=True)
@@ -302,7 +301,7 @@ def _keep_diverged(
         missing = plan.design.family.first_kept
         return BrittleError(f"{error} No {missing}, so no weights are kept. {remedy}")
     _write_card(plan, partial, error.fitted, seconds)
-    folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
+    folder = Path(f"{plan.folder}{folders.DIVERGED_SUFFIX}")
     _move(partial, folder)
     good = f"({error.fitted.reached})"
     return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")

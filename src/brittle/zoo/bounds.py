@@ -30,9 +30,8 @@ from torch import Tensor, nn
 from torch.nn.functional import conv1d, pad
 
 from brittle.spaces import SMALLEST_MARGIN, Bounded, BoundRequest, PositionSet, SwapSpace
-from brittle.zoo import layers as encoders
-from brittle.zoo import layers as heads
 from brittle.zoo.fast.cnn import compute_word_vectors
+from brittle.zoo.layers import AverageEncoder, BiLSTMEncoder, CNNEncoder, Last, Maximum
 from brittle.zoo.networks import Classifier
 from brittle.zoo.scoring import NetworkModel
 
@@ -236,22 +235,22 @@ class NetworkBounds:
     def sentence(self, first: Box) -> Box:
         """Propagate what words add to the first layer to the vector that the last layer reads."""
         encoder, head = self.network.encoder, self.network.pool
-        if isinstance(encoder, encoders.CNNEncoder):
+        if isinstance(encoder, CNNEncoder):
             return _convolutions(first, encoder, head)
-        if isinstance(encoder, encoders.AverageEncoder):
+        if isinstance(encoder, AverageEncoder):
             return mean(first)
-        if isinstance(encoder, encoders.BiLSTMEncoder):
+        if isinstance(encoder, BiLSTMEncoder):
             return _both_ways(first, list(zip(encoder.ahead, encoder.back)), head)
         for number, layer in enumerate(encoder.layers):
             first = states = lstm(_entering(first, layer) if number else first, layer)
         return _pooled(states, head)
 
 
-def _convolutions(first: Box, encoder: encoders.CNNEncoder, head: Any) -> Box:
+def _convolutions(first: Box, encoder: CNNEncoder, head: Any) -> Box:
     """Propagate through convolutions, and the maxima of their windows or another head."""
     words, widest = first.low.shape[1], encoder.min_words
     # Another head takes the windows that begin at a word, and these may reach beyond the end.
-    after = max(0, widest - words) if isinstance(head, heads.Maximum) else widest - 1
+    after = max(0, widest - words) if isinstance(head, Maximum) else widest - 1
     layers: list[Any] = list(encoder.convolutions)
     for number, layer in enumerate(list[Any](encoder.below)):
         box = padded(first, 1, 1)
@@ -280,7 +279,7 @@ def _both_ways(first: Box, layers: Sequence[tuple[Any, Any]], head: Any) -> Box:
         forward = lstm(entering[0], ahead)
         backward = lstm(entering[1], back, backward=True)
         first = Box(*(torch.cat(part, dim=2) for part in zip(forward, backward)))
-    if isinstance(head, heads.Last):
+    if isinstance(head, Last):
         ends = zip(forward.map(lambda x: x[:, -1]), backward.map(lambda x: x[:, 0]))
         return Box(*(torch.cat(part, dim=1) for part in ends))
     return _pooled(first, head)
@@ -294,24 +293,24 @@ def _entering(states: Box, layer: Any) -> Box:
 
 def _pooled(states: Box, head: Any, words: int | None = None) -> Box:
     """Pool the states of words; of windows, those that begin at one of so many words."""
-    if isinstance(head, heads.Maximum):
+    if isinstance(head, Maximum):
         return highest(states)
     own = states.map(lambda x: x[:, :words])
-    return own.map(lambda x: x[:, -1]) if isinstance(head, heads.Last) else mean(own)
+    return own.map(lambda x: x[:, -1]) if isinstance(head, Last) else mean(own)
 
 
 def first_weight(encoder: Any) -> tuple[Tensor | None, int]:
     """Return the matrix (features × vector) by which words enter the encoder, None if they do as
     they are, and how many products a number of the first layer is a sum of."""
-    if isinstance(encoder, encoders.AverageEncoder):
+    if isinstance(encoder, AverageEncoder):
         return None, 0
-    if isinstance(encoder, encoders.CNNEncoder):
+    if isinstance(encoder, CNNEncoder):
         layers: list[Any] = list(encoder.below)[:1] or list(encoder.convolutions)
         # Offsets × filters are the features of a word.
         parts = [layer.weight.permute(2, 0, 1).flatten(0, 1) for layer in layers]
         terms = max(layer.weight[0].numel() for layer in layers)
     else:
-        is_both = isinstance(encoder, encoders.BiLSTMEncoder)
+        is_both = isinstance(encoder, BiLSTMEncoder)
         own: list[Any] = [encoder.ahead[0], encoder.back[0]] if is_both else [encoder.layers[0]]
         parts = [layer.all_weights[0][0] for layer in own]
         terms = parts[0].shape[1]

@@ -19,10 +19,9 @@ from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError, unknown
 from brittle.moves import EditRequest, EditSpace, GradientAnswer, Level, ScoredMoves
 from brittle.text import Text, Word
-from brittle.zoo import layers as heads
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
-from brittle.zoo.layers import LSTM_LAYERS, AverageEncoder, TransformerEncoder
+from brittle.zoo.layers import LSTM_LAYERS, AttentionPooling, AverageEncoder, TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers import CharacterTokenizer
 
@@ -208,9 +207,7 @@ class NetworkWhiteBox:
         attend to themselves only, and each has its summary.
         """
         encoder, head = self.network.encoder, self.network.pool
-        if not isinstance(encoder, TransformerEncoder) and not isinstance(
-            head, heads.AttentionPooling
-        ):
+        if not isinstance(encoder, TransformerEncoder) and not isinstance(head, AttentionPooling):
             raise UsageError(
                 f"{self.name} has no attention. Ask a model that has, such as Transformer or "
                 "BiLSTM-attention, or ask this one for its gradients."

@@ -15,7 +15,7 @@ from brittle.formatting import attack_in_words
 from brittle.reports.rate_matrix import WAYS, Counts, MatrixModel, RateMatrix, Rates
 from brittle.studies.pool_tasks import ENSEMBLE, models_in
 from brittle.studies.pools import Member, named_pool
-from brittle.studies.transfer import factors as classes
+from brittle.studies.transfer import factors
 from brittle.studies.transfer.factors import FactorRow, StudyTables, study_tables
 from brittle.studies.transfer.study import RESAMPLES, TransferStudy, counted_texts, counts_of
 
@@ -145,7 +145,7 @@ def _class_rates(tables: StudyTables, of_right: bool) -> list[ClassRates]:
     ]
 
 
-def _with_averages(table: classes.ClassTable) -> Rates:
+def _with_averages(table: factors.ClassTable) -> Rates:
     mean = _padded(table.mean)
     mean[:-1, -1], mean[-1, :-1], mean[-1, -1] = table.row_mean, table.column_mean, table.total
     return mean
