@@ -16,8 +16,8 @@ FILE_DESCRIPTORS = 3
 MAX_BYTES = 1 << 20
 PRELOADED = ("torch", "transformers", "sklearn.pipeline", "pandas", "httpx", "jinja2")
 TABLES = (
-    *("bigrams:bigrams", "counterfitted:counterfitted", "lexicon:load_lexicon", "senses:senses"),
-    *("substitutes:substitutes", "wordnet:wordnet", "lemminflect:load_lemminflect"),
+    *("bigrams:bigrams", "vectors:counterfitted", "tags:load_lexicon", "wordnet:senses"),
+    *("wordnet:substitutes", "wordnet:wordnet", "forms:load_lemminflect"),
 )
 
 

@@ -46,7 +46,7 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
     assert "  pwws " in first.out and "  key (draws=4) " in first.out
     assert page.count(">pwws<") == 4 and ">hotflip<" in page
     stored = json.loads((workdir / "runs" / "fair.study.json").read_text())
-    assert stored["settings"] == settings
+    assert stored["facts"]["settings"] == settings
     again = brittle(*call, "--json")
     content = json.loads(again.out)
     assert "begins" not in again.err and content["cases"] == 8 and len(content["cells"]) == 6

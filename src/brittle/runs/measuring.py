@@ -36,7 +36,7 @@ from brittle.goals.constraints import (
     strict,
 )
 from brittle.kinds import kind_named
-from brittle.results import Result, Step
+from brittle.results import Result, Step, has_adversary
 from brittle.runs.options import NOTHING, STEPS, Keep
 from brittle.runs.store import Store
 from brittle.targets.capabilities import CAPABILITIES
@@ -236,7 +236,7 @@ def measure_late(path: Path, manifest: Mapping[str, Any]) -> Rows | None:
 
 
 def _waits(row: Result) -> bool:
-    return row.status == "broken" and row.similarity is None and row.adversarial is not None
+    return has_adversary(row) and row.similarity is None
 
 
 def _keep(path: Path, values: Mapping[str, float | None], steps: Sequence[Step]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -149,8 +151,9 @@ def reviews(count: int, seed: int) -> tuple[Example, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["naive-bayes", "LSTM-W-Random-1"])
-def test_what_breaks_by_rewrites_is_mended(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "seeds"), [("naive-bayes", 1), ("LSTM-W-Random-1", 4)])
+def test_what_breaks_by_rewrites_is_mended(name: str, seeds: int, tmp_path: Path) -> None:
+    """On the mean of several trainings: one in two LSTMs still reads the shortcut of these texts."""
     pytest.importorskip("torch")
     labels = ("negative", "positive")
     train, dev, test = (
@@ -158,14 +161,18 @@ def test_what_breaks_by_rewrites_is_mended(name: str, tmp_path: Path) -> None:
         for seed, (split, count) in enumerate((("train", 2000), ("dev", 100), ("test", 100)))
     )
     splits = TrainingSplits("toy", train, dev)
-    broken, right = {}, {}
-    for method in (None, "rewrite,copies=8"):
-        folder = train_on(name, splits, size="default", adversarial=method)
+    broken: dict[str | None, list[int]] = {}
+    right: dict[str | None, list[int]] = {}
+    for method, seed in product((None, "rewrite,copies=8"), range(seeds)):
+        folder = train_on(name, splits, seed, size="default", adversarial=method)
         about: dict[str, Any] = {"levels": "rewrite", "measures": "none", "folder": tmp_path}
-        rows = brittle.attack(str(folder), test, "auto", name=f"run-{method is None}", **about)
-        broken[method] = sum(row.status == "broken" for row in rows.results())
-        right[method] = sum(row.predicted == row.label for row in rows.results())
-    plain, hardened = broken.values()
+        run = brittle.attack(
+            str(folder), test, "auto", name=f"run-{method is None}-{seed}", **about
+        )
+        rows = run.results()
+        broken.setdefault(method, []).append(sum(row.status == "broken" for row in rows))
+        right.setdefault(method, []).append(sum(row.predicted == row.label for row in rows))
+    plain, hardened = map(fmean, broken.values())
     assert plain >= 10 and hardened <= plain / 2
-    before, after = right.values()
+    before, after = map(fmean, right.values())
     assert after >= before - 1
