@@ -153,7 +153,7 @@ def reviews(count: int, seed: int) -> tuple[Example, ...]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seeds"), [("naive-bayes", 1), ("LSTM-W-Random-1", 4)])
 def test_what_breaks_by_rewrites_is_mended(name: str, seeds: int, tmp_path: Path) -> None:
-    """On the mean of several trainings: one in two LSTMs still reads the shortcut of these texts."""
+    """On the mean of several trainings: some LSTMs still read the shortcut of these texts."""
     pytest.importorskip("torch")
     labels = ("negative", "positive")
     train, dev, test = (
