@@ -3,7 +3,7 @@
 Similarity and fluency of adversarial texts, or of every step.
 
 Fluency is measured as cases end. Similarity, which may cost more than the attack, is measured when
-rows are read (`late_measures`), unless the search needs it.
+rows are read, unless the search needs it.
 
 Similarity of the texts that break cases: measured when rows are read, then kept with the run.
 

@@ -135,7 +135,7 @@ class Run:
     def results(self) -> list[Result]:
         """Return one row per finished case, in the order of the examples.
 
-        What the run left to be measured by its first reader (`late_measures`) is measured.
+        What the run left to be measured by its first reader is measured.
         """
         self._complete()
         return self._own(self._load("results", Store.results))

@@ -11,7 +11,7 @@ A study: what it is about, who took part, and what was found, whatever its kind.
 `Study` is the one class of all kinds. A kind (`StudyKind`) says which facts and results its studies
 have and how they are shown, in one file; `KINDS` names that file. A study is stored as one JSON
 file, NAME.study.json, which says at its beginning what it is; beside it lies the folder NAME with
-its runs (`study_files.py`). Files of earlier layouts are read by `former_studies.py`.
+its runs (`study_files.py`). Files of earlier layouts are read, too.
 """
 
 from __future__ import annotations

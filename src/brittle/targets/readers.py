@@ -1,7 +1,7 @@
 """How a function or an estimator reads items: texts, fields, or the pixels of pictures.
 
 Targets that read pictures: scikit-learn estimators, torch modules, functions, zoo models. How items
-become what a model takes: strings, dicts of fields; pictures in pictures/reading.py.
+become what a model takes: strings, dicts of fields, arrays of pixels.
 
 Functions and estimators are asked in the same way, whatever they read: a reader turns items into
 the argument, has fixed items to ask about, and says what of it belongs in a fingerprint.
