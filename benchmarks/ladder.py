@@ -51,7 +51,7 @@ OUT, READ = HERE / "ladder.json", HERE / "read_ladder.json"
 SOURCE = HERE.parent / "src" / "brittle"
 YARDSTICK = SOURCE / "reports" / "yardstick.json"
 READINGS = SOURCE / "validity" / "readings.json"
-PAGE = HERE.parent / "docs" / "ladder.md"
+PAGE = HERE.parent / "docs" / "explanation" / "ladder.md"
 OPENING = "<!-- ladder: python benchmarks/ladder.py writes what stands below -->"
 CLOSING = "<!-- end of ladder -->"
 ALL_LEVELS = ",".join(LEVELS)
@@ -384,7 +384,7 @@ def by_kind(cases: Mapping[str, dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 
 def write_page() -> None:
-    """Write the tables of docs/ladder.md, and print them."""
+    """Write the tables of docs/explanation/ladder.md, and print them."""
     lines = ["## Is my figure good?", "", *about_models(), "", *about_readings()]
     page = PAGE.read_text("utf-8")
     before, mark, rest = page.partition(OPENING)
@@ -402,7 +402,7 @@ def about_models() -> list[str]:
         "MiniLM and on words; mr are film reviews, ag_news is news. "
         "(`python benchmarks/ladder.py run --out FOLDER`; for news `--models TF-IDF --data "
         "ag_news/test.csv.gz --train ag_news/train.csv.gz --limit 3000`; "
-        "[all figures](../benchmarks/ladder.json).)",
+        "[all figures](../../benchmarks/ladder.json).)",
         "",
         *table(content),
     ]
@@ -441,8 +441,8 @@ def about_readings() -> list[str]:
         "chosen to break anything, in random order, without a word on which is which. *Read "
         "before*: texts of the version before, of levels whose edits have changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
-        "[all verdicts](../benchmarks/read_ladder.json), without the sentences). **No people have "
-        "read them.** The questions are those of "
+        "[all verdicts](../../benchmarks/read_ladder.json), without the sentences). **No people "
+        "have read them.** The questions are those of "
         "[candidates](candidates.md#read-by-a-language-model).",
     ]
 

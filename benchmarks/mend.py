@@ -1,7 +1,7 @@
 """Mend models that break: the ladder before and after training on variants of a level.
 
     nice python benchmarks/mend.py     measures what is missing, prints the tables, and writes them
-                                       to docs/hardening.md
+                                       to docs/how-to/harden.md
     python benchmarks/mend.py --table  only prints what was measured
 
 Two models on movie reviews (mr): the zoo's LSTM by `brittle train --adversarial LEVEL`, and a model
@@ -36,7 +36,7 @@ from brittle.metrics.paired import contrast
 from brittle.safety.files import versions
 
 OUT = Path(__file__).with_suffix(".json")
-PAGE = Path(__file__).parent.parent / "docs" / "hardening.md"
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "harden.md"
 OPENING = "<!-- mend: python benchmarks/mend.py writes what stands below -->"
 CLOSING = "<!-- end of mend -->"
 SOURCES = Path(brittle.__file__).parent

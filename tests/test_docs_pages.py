@@ -54,7 +54,7 @@ def test_the_index_names_every_page() -> None:
 
 
 def test_every_attack_has_a_place_on_the_page_of_languages() -> None:
-    page = (ROOT / "docs" / "languages.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "languages.md").read_text("utf-8")
     listed = {
         name
         for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
@@ -71,7 +71,7 @@ def questions() -> set[str]:
 
 
 def test_every_question_has_its_row_on_the_page_of_the_architecture() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
     table = page.partition("| question | asks for |")[2].partition("\n\n")[0]
     cells = [row.split(" | ")[0] for row in table.splitlines()[2:]]
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
@@ -160,7 +160,7 @@ def test_the_citation_has_the_version_and_licence_of_the_package() -> None:
 
 
 def test_the_figures_of_proofs_are_those_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "proofs.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "proofs.md").read_text("utf-8")
     measured = json.loads((ROOT / "benchmarks" / "proofs.json").read_text("utf-8"))
     for words, row in measured["closed_form"]["by_words"].items():
         assert row["agree"] == row["cases"]
@@ -188,7 +188,7 @@ def load_benchmark(name: str) -> Any:
 
 
 def test_the_figures_of_the_ladder_are_those_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "ladder.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "ladder.md").read_text("utf-8")
     yardstick = json.loads((ROOT / "src/brittle/reports/yardstick.json").read_text("utf-8"))
     measured = load_benchmark("ladder.json")
     assert set(measured) == set(yardstick) and measured
@@ -211,7 +211,7 @@ def test_the_readings_that_are_shown_are_those_of_the_benchmark() -> None:
 
 
 def test_the_figures_of_mending_are_those_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "hardening.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "harden.md").read_text("utf-8")
     figures = load_benchmark("mend.json")["figures"]
     lost = []
     for model, rows in figures.items():
@@ -232,7 +232,7 @@ def test_the_figures_of_mending_are_those_of_the_benchmark() -> None:
 
 
 def test_the_success_of_candidates_is_that_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
     for name, row in load_benchmark("validity_success.json").items():
         target = name.split()[0].removeprefix("zoo:")
         lines = [line for line in page.splitlines() if line.startswith(f"| {target} |")]
@@ -242,7 +242,7 @@ def test_the_success_of_candidates_is_that_of_the_benchmark() -> None:
 
 def test_pages_say_who_judged_the_texts() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
     for preset, row in load_benchmark("judged_sample.json")["presets"].items():
         share = f"{100 * row['all']['value']:.1f}%"
         assert f"| `{preset}` | 200 |" in page and share in page
@@ -252,7 +252,7 @@ def test_pages_say_who_judged_the_texts() -> None:
 
 
 def test_the_cost_of_measures_is_that_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
     for target, row in load_benchmark("measure_cost.json")["targets"].items():
         name = target.removeprefix("zoo:")
         for preset, one in row["presets"].items():

@@ -24,7 +24,7 @@ from brittle.statuses import (
     statuses_that_count_as,
 )
 
-DOCS = Path(__file__).parents[1] / "docs" / "numbers.md"
+DOCS = Path(__file__).parents[1] / "docs" / "reference" / "figures.md"
 ROW = sample_results()[0]
 
 

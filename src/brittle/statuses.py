@@ -1,7 +1,7 @@
 """How a case can end: one record a status. Colours, words, counts and checks come from it.
 
 A new status is a word in `Status` and its record in `STATUSES`; the row that the table of
-docs/numbers.md needs is asked for by a test.
+docs/reference/figures.md needs is asked for by a test.
 """
 
 from __future__ import annotations

@@ -110,7 +110,13 @@ def test_every_goal_has_an_example_that_works() -> None:
 
 
 def test_every_goal_stands_in_the_docs() -> None:
-    page = Path(__file__).parents[2].joinpath("docs", "goals.md").read_text().replace("\\|", "|")
+    page = (
+        Path(__file__)
+        .parents[2]
+        .joinpath("docs", "how-to", "goals.md")
+        .read_text()
+        .replace("\\|", "|")
+    )
     for entry in GOALS.values():
         assert f"| `{entry.form}` |" in page, entry.form
 

@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "numbers.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "figures.md"
 
 
 def test_the_example_prints_what_the_page_says() -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 from brittle.validity.questionnaire import PRESETS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "validity.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "validity.md").read_text("utf-8")
 
 
 def test_the_example_prints_what_the_page_says() -> None:
     ((code, printed),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(code, "docs/validity.md", "exec"), {})
+        exec(compile(code, "docs/how-to/validity.md", "exec"), {})
     assert out.getvalue() == printed
 
 

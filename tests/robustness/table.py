@@ -1,6 +1,6 @@
 """The table of bad input: each row is an input, its documented outcome, and a check of it.
 
-The rows of docs/robustness.md are these rows, word for word.
+The rows of docs/how-to/resume.md are these rows, word for word.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 from robustness import environment, files, pictures, targets, texts, translators, white_box
 from robustness.table import TABLE, Check, Row
 
-PAGE = Path(__file__).parents[2] / "docs" / "robustness.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "resume.md"
 
 
 def check_name(r: Row) -> str:

@@ -197,7 +197,9 @@ def test_the_kind_of_a_package_that_is_not_installed_is_unknown() -> None:
 def test_every_kind_and_every_option_is_in_the_docs_and_in_the_help(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "targets.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "targets.md").read_text(
+        encoding="utf-8"
+    )
     with pytest.raises(SystemExit):
         main(["attack", "--help"])
     shown = capsys.readouterr().out

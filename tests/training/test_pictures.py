@@ -190,7 +190,10 @@ def test_the_page_says_how_long_lenet_trains() -> None:
     root = Path(__file__).parents[2]
     figures = json.loads((root / "benchmarks" / "pictures.json").read_text())
     seconds = round(figures["LeNet@mnist"]["seconds"])
-    assert f"{seconds} seconds in `benchmarks" in (root / "docs" / "pictures.md").read_text()
+    assert (
+        f"{seconds} seconds in `benchmarks"
+        in (root / "docs" / "how-to" / "pictures.md").read_text()
+    )
 
 
 def test_the_help_names_every_source_of_pictures(capsys: pytest.CaptureFixture[str]) -> None:

