@@ -26,13 +26,13 @@ from brittle.reports.ladder_page import (
     reading_text,
 )
 from brittle.reports.notes import notes
+from brittle.reports.outcomes import format_statuses
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (
     answers_texts,
     describe_run,
     format_interval,
-    format_statuses,
     summary_lines,
 )
 from brittle.reports.table import Cell, Column, Table, in_markdown
