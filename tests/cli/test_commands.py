@@ -312,4 +312,6 @@ def test_the_card_is_printed_or_written(brittle: Brittle) -> None:
 
 def test_a_run_ends_with_what_its_figures_rest_on(brittle: Brittle) -> None:
     shown = brittle("show", "weak", "--examples", "0").out
-    assert "trust" in shown and "not checked yet: do random edits break it, too?" in " ".join(shown.split())
+    assert "trust" in shown and "not checked yet: do random edits break it, too?" in " ".join(
+        shown.split()
+    )

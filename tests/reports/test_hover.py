@@ -15,8 +15,8 @@ from brittle.metrics.curves import CostCurve, Curve, success_by_words
 from brittle.metrics.samples import sample_results
 from brittle.reports import render
 from brittle.reports.axes import MAX_ZONES, PlotArea, hover_zones
+from brittle.reports.endings import Ending
 from brittle.reports.figures import curve_figure
-from brittle.reports.outcomes import Outcome
 from brittle.reports.page import draw_part
 from brittle.reports.plots import cost_figure
 
@@ -75,7 +75,7 @@ def test_costs_say_theirs() -> None:
 def test_bars_say_their_share() -> None:
     assert "<title>50.0%</title>" in draw_part("bars.bar", 0.5, "50.0%")
     assert "<title>" not in draw_part("bars.bar", 0.5)
-    ends = draw_part("bars.status_bar", [Outcome("broken", 3), Outcome("held", 1)])
+    ends = draw_part("bars.status_bar", [Ending("broken", 3), Ending("held", 1)])
     assert "<title>broken: 3 of 4</title>" in ends
 
 

@@ -12,7 +12,7 @@ import pytest
 from brittle.asks import UNTRIED
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import summary
-from brittle.reports.outcomes import MEANINGS, NOT_TESTED, format_statuses
+from brittle.reports.endings import MEANINGS, NOT_TESTED, format_statuses
 from brittle.reports.run_page import render
 from brittle.statuses import STATUSES, StatusRecord
 

@@ -11,6 +11,7 @@ from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung, ladder
 from brittle.metrics.summary import Figure, Summary, robust_to_words
 from brittle.redaction import visible
+from brittle.reports.endings import format_statuses
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -26,7 +27,6 @@ from brittle.reports.ladder_page import (
     reading_text,
 )
 from brittle.reports.notes import notes
-from brittle.reports.outcomes import format_statuses
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (

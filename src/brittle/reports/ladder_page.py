@@ -10,8 +10,8 @@ from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import Figure
+from brittle.reports.endings import NOT_TESTED
 from brittle.reports.ladder import language_line, reading_line, valid_estimate, yardstick_table
-from brittle.reports.outcomes import NOT_TESTED
 from brittle.reports.page import Section
 from brittle.results import Result
 from brittle.statuses import CountedAs, statuses_that_count_as

@@ -19,11 +19,11 @@ from brittle.metrics.grid import confusion
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
 from brittle.reports.cases import embedded_rows
+from brittle.reports.endings import endings
 from brittle.reports.kept import cost_name
 from brittle.reports.ladder import run_readings, verdict
 from brittle.reports.ladder_page import embedded_levels, ladder_figures, ladder_section, level_chips
 from brittle.reports.notes import notes
-from brittle.reports.outcomes import outcomes
 from brittle.reports.page import MIN_ENTRIES, Section, anchored, joined_script, render_page
 from brittle.reports.stored import StoredRun
 from brittle.reports.success_curves import curves_section
@@ -184,7 +184,7 @@ def _hero(
 
 
 def _how_it_ended(figures: Summary, results: Sequence[Result], climbed: Ladder | None) -> Section:
-    ends = outcomes(figures)
+    ends = endings(figures)
     # What a level proves stands with the ladder.
     shown = {"ends": ends, "proved": robust_lines(results) if climbed is None else []}
     cases = f"the {plural(figures.cases, ('case', 'cases'))}" if ends else "the cases"
@@ -198,7 +198,7 @@ def _cases(
     has_failures = figures.statuses["broken"] > 0
     chips = [
         replace(one, is_shown=not has_failures or one.status == "broken")
-        for one in outcomes(figures)
+        for one in endings(figures)
     ]
     has_pictures = manifest.get("kind") == "picture"
     searched, changed = ("labels, ids", "Largest change") if has_pictures else TEXT_WORDS

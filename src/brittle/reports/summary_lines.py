@@ -13,9 +13,9 @@ from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.ladder import ladder
 from brittle.metrics.summary import Figure, Summary
 from brittle.metrics.words import characters_share, is_by_characters, operations
+from brittle.reports.endings import format_statuses
 from brittle.reports.kept import cost_name, kept_curves, kept_lines
 from brittle.reports.ladder import more_lines
-from brittle.reports.outcomes import format_statuses
 from brittle.reports.trust import robust_lines
 from brittle.results import Result, Step
 from brittle.validity.figures import LevelReading

@@ -29,7 +29,7 @@ MAX_REASONS = 5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Ending:
     """How many cases ended so, and why; a reason without a count is a remark.
 
     `word` is the status or, of skipped cases, whether they were already wrong or not tested. The
@@ -72,15 +72,15 @@ class Outcome:
         return [*reasons[:MAX_REASONS], *others]
 
 
-def outcomes(summary: Summary) -> list[Outcome]:
+def endings(summary: Summary) -> list[Ending]:
     """Return the outcomes that occur, the attacked cases first.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
-    >>> [(one.name, one.count) for one in outcomes(summary(sample_results()))][3:]
+    >>> [(one.name, one.count) for one in endings(summary(sample_results()))][3:]
     [('already wrong', 1), ('not tested', 1), ('error', 1)]
     """
-    found: list[Outcome] = []
+    found: list[Ending] = []
     for status in STATUSES:
         if not summary.statuses[status]:
             continue
@@ -88,7 +88,7 @@ def outcomes(summary: Summary) -> list[Outcome]:
         if status == "skipped":
             found += _skipped(reasons, summary.statuses[status])
         else:
-            found.append(Outcome(status, summary.statuses[status], reasons))
+            found.append(Ending(status, summary.statuses[status], reasons))
     return found
 
 
@@ -104,7 +104,7 @@ def format_statuses(summary: Summary) -> str:
     error 1'
     """
     parts = []
-    for one in outcomes(summary):
+    for one in endings(summary):
         listed_at, reasons = STATUSES[one.status].reasons, dict(one.reasons)
         if listed_at != "everywhere":
             is_listed = listed_at == "untried" and UNTRIED in reasons
@@ -126,7 +126,7 @@ def skipped_as(reason: str) -> str:
     return reason if reason.startswith(ALREADY) else NOT_TESTED
 
 
-def _skipped(reasons: Mapping[str, int], total: int) -> list[Outcome]:
+def _skipped(reasons: Mapping[str, int], total: int) -> list[Ending]:
     """Split the skipped cases into those that need no attack and those that were not tested."""
     counts: dict[str, dict[str, int]] = {}
     for reason, count in reasons.items():
@@ -135,7 +135,7 @@ def _skipped(reasons: Mapping[str, int], total: int) -> list[Outcome]:
     if unexplained:
         counts.setdefault(NOT_TESTED, {})
     return [
-        Outcome(
+        Ending(
             "skipped",
             sum(why.values()) + (unexplained if word == NOT_TESTED else 0),
             why,
