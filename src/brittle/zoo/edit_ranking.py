@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
-from brittle.ranking.characters import (
+from brittle.ranking.hotflip_scores import (
     CharacterEdits,
     EditedWords,
     VectorGradients,
