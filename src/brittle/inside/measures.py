@@ -100,7 +100,6 @@ def word_attention_shift(case: InsideCase) -> float | None:
     position attends little to words is compared with one that attends to nothing else. None where
     the target shows no attention, or none on these words.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> round(word_attention_shift(sample_inside().cases[0]), 3)
     0.222
     """
