@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from brittle.candidates import Proposal
+from brittle.candidates.characters import CLASSES, CharacterEdits
 from brittle.candidates.strong_words import load_training_data
 from brittle.data.columns import Columns
 from brittle.english.words import is_clitic, is_stop_word
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
     from brittle.candidates.entities import Entities
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
-PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = PRESETS = (
+PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = WORD_PRESETS = (
     *("paper", "careful", "strict", "loose", "any", "typo"),
 )
+PRESETS = (*WORD_PRESETS, *CLASSES)
 """Candidates by one word: as published; those a person would write; of these, the texts that also
 keep meaning and fluency (`brittle.goals.constraints`); those that a person might write; another
-name of the first; and words with one typing error."""
+name of the first; words with one typing error; and classes of edited characters."""
 LIKELY = "likely"
-CANDIDATES = "careful, loose, any (or paper), typo, strict, or a JSON file {word: [substitutes]}"
+CANDIDATES = (
+    "careful, loose, any (or paper), typo, strict, look-alike (or another class of characters), or "
+    "a JSON file {word: [substitutes]}"
+)
 SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
@@ -124,6 +129,8 @@ def _source(settings: CandidateSettings, table: str | None) -> Proposal:
         return SubstituteTable.load(table)
     if settings.candidates == TYPO:
         return KeyTypos()
+    if settings.candidates in CLASSES:
+        return CharacterEdits(settings.candidates)
     if settings.neighbours is not None:
         return Neighbours(settings.neighbours, k=settings.k, within=settings.within)
     senses, preset = settings.senses, settings.candidates or PAPER

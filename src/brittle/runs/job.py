@@ -60,8 +60,8 @@ class Job:
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
     and that are asked, by question. `keywords` are those of cases, where the goal draws them;
-    `notes` say where the attack had to make do with less. `measuring` is what is measured of texts,
-    and what they must keep.
+    `normalised` are the classes of edits that the target undoes; `notes` say where the attack had
+    to make do with less. `measuring` is what is measured of texts, and what they must keep.
     """
 
     target: OpenTarget
@@ -79,6 +79,7 @@ class Job:
     labels: Sequence[str] = ()
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
+    normalised: Sequence[str] = ()
     notes: Sequence[str] = ()
     measuring: Measuring = field(default_factory=Measuring)
 
@@ -268,6 +269,7 @@ class Job:
                     read_positions=positions_read(self.target, item),
                     reference=None if is_class else example.label,
                     keyword=self.keywords.get(case),
+                    normalised=self.normalised,
                 )
 
 
