@@ -1,4 +1,4 @@
-# One command does all the set-up for each job: demo, test, check, bench, acceptance, size.
+# One command does all the set-up for each job: demo, test, docs, check, bench, acceptance, size.
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TESTS := $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick system golden check bench acceptance size clean
+.PHONY: help demo test quick system golden docs check bench acceptance size clean
 
 help:
 	@echo 'make demo        train a model, attack it, write report.html'
@@ -24,6 +24,7 @@ help:
 	@echo 'make quick       the quick tests only'
 	@echo 'make system      what some tests need of the system, with apt-get (make test calls it)'
 	@echo 'make golden      write what commands print now as tests/cli/golden, pages as tests/reports/golden'
+	@echo 'make docs        the site of the docs, in site/; dead links and anchors fail'
 	@echo 'make check       lint and types only'
 	@echo 'make bench       benchmarks against TextAttack and the bare models'
 	@echo 'make acceptance  every promise with its command and the value measured now'
@@ -45,6 +46,10 @@ system:
 golden: $(VENV)/.all
 	$(RUN) -m pytest -q tests/cli/test_golden.py tests/reports/test_golden_pages.py --update-golden
 
+docs: $(VENV)/.docs
+	$(VENV)/bin/zensical build --strict --clean
+	@echo 'The site is in site/: open site/index.html, or $(VENV)/bin/zensical serve for its search.'
+
 check: $(VENV)/.all
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
@@ -61,7 +66,7 @@ size:
 	@$(PYTHON) scripts/size.py $(if $(BASE),--base $(BASE))
 
 clean:
-	rm -rf $(VENV) .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venvs build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("brittle needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
@@ -76,6 +81,10 @@ $(VENV)/.demo: pyproject.toml constraints.txt hashed/demo.txt | $(RUN)
 $(VENV)/.all: pyproject.toml constraints.txt $(wildcard hashed/*.txt) | $(RUN)
 	$(HASHED) -r hashed/all.txt
 	$(HASHED) -r hashed/trees.txt
-	$(PINNED) -e '.[all,ray,trees,entities,dev]'
+	$(PINNED) -e '.[all,ray,trees,entities,docs,dev]'
 	$(HASHED) -r hashed/mnist.txt
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(RUN)
+	$(PINNED) -e '.[docs]'
+	@touch $@

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brittle.asks import NO_CANDIDATES
-from brittle.metrics.inside import InsideRun
+from brittle.inside.measures import InsideRun
 from brittle.metrics.paired import Contrast
 from brittle.results import Result
 from brittle_papers.attention import results as names

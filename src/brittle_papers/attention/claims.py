@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.metrics.inside import InsideCase, attention_shift, spread
+from brittle.inside.measures import InsideCase, attention_shift, spread
 from brittle.metrics.summary import Figure
 from brittle_papers import claims
 from brittle_papers.attention import results

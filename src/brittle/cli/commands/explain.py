@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brittle.generators import Neighbour
-    from brittle.metrics.inside import InsideRun
+    from brittle.inside.measures import InsideRun
     from brittle.targets.protocols import Generator
 
 IMPORTANCE_EXAMPLES = """\
@@ -125,8 +125,7 @@ def _add_nearest_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_nearest(args: argparse.Namespace) -> None:
-    from brittle.reports.importance import changes_block, neighbours_block
-    from brittle.studies.representation import embed_vocabulary
+    from brittle.inside.nearest import changes_block, embed_vocabulary, neighbours_block
 
     target, pairs = _from_words(args) if args.run is None else _from_run(args)
     vocabulary = embed_vocabulary(target, args.layer, args.most)
@@ -155,8 +154,8 @@ def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
 
 def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     """Open the target of a run; return it with the words that the clearest edits changed."""
+    from brittle.inside.nearest import edited_words
     from brittle.runs.run import open_run
-    from brittle.studies.representation import edited_words
 
     if args.word is not None:
         raise UsageError("Got --run and words of your own. Give one of the two.")
@@ -292,8 +291,9 @@ def _add_inside_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_inside(args: argparse.Namespace) -> None:
-    from brittle.metrics.inside import inside_json
-    from brittle.runs.inside import broken_cases, check_name, write_inside
+    from brittle.inside.file import check_name, write_inside
+    from brittle.inside.looking import broken_cases
+    from brittle.inside.measures import inside_json
     from brittle.runs.run import open_run
 
     if args.out is not None:
@@ -312,7 +312,7 @@ def _run_inside(args: argparse.Namespace) -> None:
 def _block(inside: InsideRun, args: argparse.Namespace) -> Any:
     from rich.console import Console, Group
 
-    from brittle.reports.inside import case_block, run_block
+    from brittle.inside.section import case_block, run_block
 
     block = run_block(inside) if args.case is None else case_block(inside, Console().width)
     return block if args.out is None else Group(block, f"\n{shown(args.out)}")
