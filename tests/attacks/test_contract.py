@@ -104,7 +104,7 @@ ROWS = {
     "asmax-ec": SpotSwap(ByAttention(of="words"), ByEmbeddingDistance(VOCABULARY, nearest=4)),
     "list": ListSwap(TABLE),
     "random-word": RandomWord(VOCABULARY, draws=20),
-    **{name: SalientSwap(CharacterEdits(name, most=1), share=0.1) for name in CLASSES},
+    **{name: SalientSwap(CharacterEdits(name, most=2), share=0.3) for name in CLASSES},
     "append": Append(("fine", "poor", "Awful")),
 }
 REFRAMING = ("rewrite", "append")
@@ -426,5 +426,6 @@ def test_attacks_win_somewhere(attack: str) -> None:
     outcomes = outcomes_of(attack, "linear").values()
     status = Counter(outcome.status for outcome in outcomes)
     unbroken = "proved" if attack in ("exhaustive", "auto", "rewrite") else "held"
-    assert set(status) == {"broken", unbroken, "skipped"}
+    can_win = attack != "case"  # the fake reads words whatever their case
+    assert set(status) == {"broken", unbroken, "skipped"} - (set() if can_win else {"broken"})
     assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "broken")
