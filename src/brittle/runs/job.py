@@ -46,7 +46,7 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints import code_of, hash_parts
 from brittle.targets.labels import match_labels
-from brittle.targets.options import Labels
+from brittle.targets.options import FLOAT32, Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 from brittle.zoo.names.changes import former_name
 
@@ -135,6 +135,7 @@ class Job:
         }
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
+        notes += notes_on_precision(target)
         return Job(
             target=target,
             dataset=dataset,
@@ -165,6 +166,11 @@ class Job:
         return {name: self.labels[i] for name, i in self.index.items()}
 
     @property
+    def precision(self) -> str:
+        """What the target scores candidates in."""
+        return str(declared_by(self.target, "precision"))
+
+    @property
     def goal_name(self) -> str:
         return goal_name(self.goal, self.toward)
 
@@ -192,6 +198,7 @@ class Job:
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
             **({} if self._goal_code is None else {"goal_code": self._goal_code}),
             **({} if not self.measuring.constraints else {"keep": self.measuring.kept}),
+            **({} if self.precision == FLOAT32 else {"precision": self.precision}),
         }
 
     @property
@@ -233,6 +240,7 @@ class Job:
             "helpers": self._helper_fingerprints or None,
             "goal_code": self._goal_code,
             "keep": self.measuring.kept or None,
+            "precision": None if self.precision == FLOAT32 else self.precision,
             "measures": self.measuring.sources,
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
@@ -308,6 +316,17 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
         for question, helper in helpers.items()
         if question not in (Encode.question, Decode.question)
+    ]
+
+
+def notes_on_precision(target: OpenTarget) -> list[str]:
+    """Tell what a lower precision decides, and what it does not."""
+    precision = declared_by(target, "precision")
+    if precision == FLOAT32:
+        return []
+    return [
+        f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
+        "shown are in float32, and no case is called proved."
     ]
 
 
