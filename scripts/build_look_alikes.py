@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-from brittle.candidates.characters import SHIPPED
+from brittle.safety.characters import SHIPPED
 
 PAIR = re.compile(r"^([0-9A-F]{4,6}) ;\t([0-9A-F]{4,6})\t", re.MULTILINE)
 VERSION = re.compile(r"^# Version: (\S+)$", re.MULTILINE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +208,24 @@ def helpers_of(attack: Attack) -> tuple[Any, ...]:
     A helper has a `name`, a `fingerprint` and the methods of what it answers.
     """
     return tuple(declared(attack, "helpers"))
+
+
+@runtime_checkable
+class EditClass(Protocol):
+    """A class of edits that a target may undo before it reads an item."""
+
+    @property
+    def name(self) -> str: ...
+
+    def everywhere(self, item: Any) -> Any:
+        """Edit an item everywhere: who reads the result as the original undoes the class."""
+        ...
+
+
+def edit_classes(attack: Attack) -> dict[str, EditClass]:
+    """Return the classes of edits among an attack's sources of candidates, by name."""
+    sources = declared(attack, "sources") or [declared(attack, "proposal")]
+    return {one.name: one for one in sources if isinstance(one, EditClass)}
 
 
 class Ask(Generic[A]):

@@ -18,7 +18,7 @@ from brittle.asks import UNTRIED, Ask, Case, Flips, Gradient, Try, leaves, uses_
 from brittle.attacks import ATTACKS, recipe
 from brittle.attacks.auto import Auto
 from brittle.attacks.baselines import RandomSwap, RandomWord
-from brittle.attacks.characters import Append
+from brittle.attacks.characters import Append, CharacterSwap
 from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.hotflip import HotFlip, HotFlipWords
@@ -30,7 +30,7 @@ from brittle.attacks.spot_swap import ListSwap, SpotSwap
 from brittle.attacks.strong_words import StrongestSwap, TackOn
 from brittle.attacks.substitutes import ByAttention, ByEmbeddingDistance, ByErasure, InRandomOrder
 from brittle.attacks.typing_errors import Key, Typo
-from brittle.candidates.characters import CLASSES, CharacterEdits
+from brittle.candidates.characters import CLASSES, EditedCharacters
 from brittle.candidates.rewrites import Rewrites
 from brittle.candidates.rules import Rule, Rules
 from brittle.candidates.strong_words import StrongWords
@@ -104,7 +104,7 @@ ROWS = {
     "asmax-ec": SpotSwap(ByAttention(of="words"), ByEmbeddingDistance(VOCABULARY, nearest=4)),
     "list": ListSwap(TABLE),
     "random-word": RandomWord(VOCABULARY, draws=20),
-    **{name: SalientSwap(CharacterEdits(name, most=2), share=0.3) for name in CLASSES},
+    **{name: CharacterSwap(EditedCharacters(name, most=2), share=0.3) for name in CLASSES},
     "append": Append(("fine", "poor", "Awful")),
 }
 REFRAMING = ("rewrite", "append")

@@ -12,13 +12,20 @@ from pathlib import Path
 from random import Random
 from typing import Annotated, ClassVar
 
-from brittle.asks import NO_CANDIDATES, Case, Search, Try, Unfit
+from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Try, Unfit
 from brittle.attacks.recipes import check_count, check_share
 from brittle.attacks.registry import registered
 from brittle.attacks.salient_swap import SalientSwap
-from brittle.candidates.characters import CharacterEdits
+from brittle.candidates.characters import EditedCharacters
 from brittle.errors import UsageError
 from brittle.text import Text, is_word
+
+
+@dataclass(frozen=True)
+class CharacterSwap(SalientSwap):
+    """Salient swaps in which words are swapped for edits of themselves, in any language."""
+
+    asks: ClassVar = (Probe, Try)
 
 
 @dataclass(frozen=True)
@@ -28,57 +35,57 @@ class CharacterSettings:
     share: Annotated[float, "at most this share of the words is edited"] = 1.0
     edits: Annotated[int, "at most this many edits of a word are tried"] = 8
 
-    def search(self, name: str) -> SalientSwap:
+    def search(self, name: str) -> CharacterSwap:
         """Build the search with the edits of a class."""
         check_share(share=self.share)
         check_count(edits=self.edits)
-        return SalientSwap(CharacterEdits(name, self.edits), self.share)
+        return CharacterSwap(EditedCharacters(name, self.edits), self.share)
 
 
 @registered("look-alike")
-def look_alike(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def look_alike(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Write letters of other scripts that look the same, in the most salient words first."""
     return settings.search("look-alike")
 
 
 @registered("invisible")
-def invisible(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def invisible(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Insert characters that nobody sees: zero-width, joiners, soft hyphens, tags."""
     return settings.search("invisible")
 
 
 @registered("reorder")
-def reorder(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def reorder(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Store letters in another order than they are displayed, by bidirectional controls."""
     return settings.search("reorder")
 
 
 @registered("backspace")
-def backspace(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def backspace(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Insert a character and the backspace that deletes it."""
     return settings.search("backspace")
 
 
 @registered("spacing")
-def spacing(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def spacing(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Space out the letters of words: i g n o r e."""
     return settings.search("spacing")
 
 
 @registered("case")
-def case(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def case(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Change upper and lower case: iGnOrE."""
     return settings.search("case")
 
 
 @registered("leet")
-def leet(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def leet(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Write digits for letters: 1gn0r3."""
     return settings.search("leet")
 
 
 @registered("full-width")
-def full_width(*, settings: CharacterSettings = CharacterSettings()) -> SalientSwap:
+def full_width(*, settings: CharacterSettings = CharacterSettings()) -> CharacterSwap:
     """Write letters in their wide forms, as in East Asian texts."""
     return settings.search("full-width")
 

@@ -28,6 +28,7 @@ from brittle.asks import (
     Ask,
     Attend,
     Case,
+    EditClass,
     Embed,
     Probe,
     Search,
@@ -36,7 +37,6 @@ from brittle.asks import (
     Unfit,
 )
 from brittle.candidates import ContextProposal, Proposal
-from brittle.candidates.characters import EditClass
 from brittle.english.words import common_words
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural

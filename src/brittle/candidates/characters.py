@@ -3,55 +3,33 @@
 A person reads nearly the same word; a program reads another one. The first four classes are those
 of Boucher et al. (2022): look-alike letters, invisible characters, reordering and backspaces. The
 others are tricks that people use against filters.
-
-The look-alikes are the groups of Unicode's intentional list (`look_alikes.txt`): characters that
-are drawn alike on purpose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 from brittle.levels import LOOK_ALIKE
+from brittle.safety.characters import (
+    DELETE_LAST,
+    PDF,
+    RLO,
+    SOFT_HYPHEN,
+    TAG_SPACE,
+    VARIATION_SELECTOR,
+    WORD_JOINER,
+    ZERO_WIDTH,
+    look_alikes,
+    swap_in_display,
+)
 from brittle.text import Text, Word
 
-SHIPPED = Path(__file__).with_name("look_alikes.txt")
 INVISIBLE, REORDER, BACKSPACE = "invisible", "reorder", "backspace"
-
-ZERO_WIDTH = ("\u200b", "\u200c", "\u200d")
-"""The zero-width space and both joiners: the invisible characters of Boucher et al. (2022)."""
-SOFT_HYPHEN, WORD_JOINER, VARIATION_SELECTOR, TAG_SPACE = "\u00ad", "\u2060", "\ufe00", "\U000e0020"
-PDF, LRO, RLO, LRI, PDI = "\u202c", "\u202d", "\u202e", "\u2066", "\u2069"
-DELETE_LAST = "\b"
 LEET = dict(zip("aeiostAEIOST", "431057431057"))
 FULL_WIDTH_SHIFT = 0xFEE0
 """A full-width character comes so many code points after the plain one, from ! to ~."""
-
-
-@cache
-def look_alikes() -> Mapping[str, str]:
-    """Return for every character the ones that look the same, by code point.
-
-    >>> [f"U+{ord(other):04X}" for other in look_alikes()["a"]], "$" in look_alikes()
-    (['U+0430'], False)
-    """
-    lines = files("brittle.candidates").joinpath("look_alikes.txt").read_text("utf-8").splitlines()
-    groups = [[chr(int(code, 16)) for code in line.split()] for line in lines if line[0] != "#"]
-    return {one: "".join(c for c in group if c != one) for group in groups for one in group}
-
-
-def swap_in_display(first: str, second: str) -> str:
-    """Write two strings so that they are stored in one order, and displayed in the other.
-
-    The controls are those of Boucher et al. (2022): overrides that are isolated from their
-    surroundings. `first` is what a reader sees first.
-    """
-    return f"{LRO}{LRI}{RLO}{LRI}{second}{PDI}{LRI}{first}{PDI}{PDF}{PDI}{PDF}"
 
 
 def _one_then_all(word: str, other: Mapping[str, str]) -> list[str]:
@@ -156,7 +134,7 @@ CLASSES: Mapping[str, CharacterClass] = {
 
 
 @dataclass(frozen=True)
-class CharacterEdits:
+class EditedCharacters:
     """Words with edited characters, of one class, in any language.
 
     The first edit changes one character or one place of the word, the second one all; then come
@@ -173,7 +151,7 @@ class CharacterEdits:
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the edits of a word, in order.
 
-        >>> CharacterEdits("spacing").of("ignore", ""), CharacterEdits("leet").of("rhythm", "")
+        >>> EditedCharacters("spacing").of("ignore", ""), EditedCharacters("leet").of("rhythm", "")
         (('ign ore', 'i g n o r e', 'i.g.n.o.r.e', 'i-g-n-o-r-e', 'i_g_n_o_r_e'), ('rhy7hm',))
         """
         edits = dict.fromkeys(CLASSES[self.name].edit(word))
@@ -186,20 +164,3 @@ class CharacterEdits:
             edits = self.of(word, "") if isinstance(word, str) else ()
             words.append(edits[i % len(edits)] if edits else word)
         return text.with_words(tuple(words))
-
-
-@runtime_checkable
-class EditClass(Protocol):
-    """A class of edits that a target may undo before it reads a text."""
-
-    @property
-    def name(self) -> str: ...
-
-    def everywhere(self, text: Text) -> Text:
-        """Edit a text everywhere: who reads this as the original undoes the class."""
-        ...
-
-
-def edit_classes(sources: Sequence[object]) -> dict[str, EditClass]:
-    """Return the classes of edits among the sources of candidates, by name."""
-    return {one.name: one for one in sources if isinstance(one, EditClass)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from brittle.candidates import Proposal
-from brittle.candidates.characters import CLASSES, CharacterEdits
+from brittle.candidates.characters import CLASSES, EditedCharacters
 from brittle.candidates.strong_words import load_training_data
 from brittle.data.columns import Columns
 from brittle.english.words import is_clitic, is_stop_word
@@ -130,7 +130,7 @@ def _source(settings: CandidateSettings, table: str | None) -> Proposal:
     if settings.candidates == TYPO:
         return KeyTypos()
     if settings.candidates in CLASSES:
-        return CharacterEdits(settings.candidates)
+        return EditedCharacters(settings.candidates)
     if settings.neighbours is not None:
         return Neighbours(settings.neighbours, k=settings.k, within=settings.within)
     senses, preset = settings.senses, settings.candidates or PAPER

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from brittle.asks import NORMALISED
-from brittle.formatting import number, percent, plural
+from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import CAREFUL, LEVELS, LOOK_ALIKE, REWRITE, TYPO
 from brittle.metrics.ladder import Ladder, Rung, validly_broken
 from brittle.metrics.summary import Figure
@@ -148,7 +148,7 @@ def _rung_line(
 ) -> RungLine:
     broken = number(rung.broken) + (f" of {number(ladder.attacked)}" if number_of == 0 else "")
     if not rung.tried and rung.normalised:
-        return RungLine(rung.title, "–", broken, NORMALISED)
+        return RungLine(rung.title, NO_VALUE, broken, NORMALISED)
     if not rung.tried:
         return RungLine(rung.title, percent(rung.standing.value), broken, "nothing to change")
     valid = "not read"
@@ -199,7 +199,7 @@ def language_line(ladder: Ladder) -> str | None:
     texts = plural(ladder.not_english, ("text is", "texts are"))
     names = {TYPO: "typing errors", LOOK_ALIKE: "look-alike letters"}
     for_all = [names[one.level] for one in ladder.rungs if one.level in names and one.tried]
-    tried = f"only {' and '.join(for_all)} were tried" if for_all else "no level was tried"
+    tried = f"only {' and '.join(for_all)} were tried" if for_all else "these levels were not tried"
     return f"{texts} not English: {tried}"
 
 

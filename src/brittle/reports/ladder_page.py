@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brittle.asks import NORMALISED
 from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
@@ -186,6 +187,8 @@ def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
         if not rung.tried:
             why = "nothing in the texts to change" if rung.empty else "no text was left to try"
             reading, css = f"not tested: {why}", "why"
+            if rung.normalised:
+                reading = f"{NORMALISED}: it reads such texts as the originals"
         count = f"{number(rung.broken)} of {number(climbed.attacked)}" if climbed.attacked else ""
         is_broken = bool(climbed.attacked and rung.broken)
         yield LadderStep(

@@ -14,10 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import Attack, Case, declared, uses_budget
+from brittle.asks import Attack, Case, declared, edit_classes, uses_budget
 from brittle.attacks import wanted_mask
 from brittle.attacks.needs import language_warning
-from brittle.candidates.characters import edit_classes
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example, case_ids
@@ -356,8 +355,7 @@ def _diagnose(start: _Start, asker: Asker) -> None:
 def _with_normalised(start: _Start, asker: Asker) -> Job:
     """Return the job with the classes of edits that the target undoes; they are measured once."""
     job, measured = start.job, start.store.manifest.get("normalisation")
-    sources = declared(job.attack, "sources") or [declared(job.attack, "proposal")]
-    classes = edit_classes(sources)
+    classes = edit_classes(job.attack)
     if classes and measured is None:
         cases = list(islice(start.cases(), SAMPLE_SIZE))
         with start.under_way.asking(case.id for case in cases):
