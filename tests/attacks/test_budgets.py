@@ -11,13 +11,13 @@ import pytest
 from attacks.test_contract import ROWS
 from brittle.asks import Case, Gradient, uses_budget
 from brittle.attacks import ATTACKS, recipe
+from brittle.candidates.characters import CLASSES
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.running import Outcome
 from brittle.goals import Untargeted
 from brittle.levels import rank
 from brittle.targets.capabilities import make_desks
-from brittle.candidates.characters import CLASSES
 from brittle.testing import FakeInside, FakeNetwork
 from brittle.text import Text
 

@@ -16,6 +16,7 @@ from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Try, Unfit
 from brittle.attacks.recipes import check_count, check_share
 from brittle.attacks.registry import registered
 from brittle.attacks.salient_swap import SalientSwap
+from brittle.attacks.substitutes import Asks
 from brittle.candidates.characters import EditedCharacters
 from brittle.errors import UsageError
 from brittle.text import Text, is_word
@@ -25,7 +26,7 @@ from brittle.text import Text, is_word
 class CharacterSwap(SalientSwap):
     """Salient swaps in which words are swapped for edits of themselves, in any language."""
 
-    asks: ClassVar = (Probe, Try)
+    asks: ClassVar[Asks] = (Probe, Try)
 
 
 @dataclass(frozen=True)

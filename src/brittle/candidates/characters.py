@@ -154,7 +154,7 @@ class EditedCharacters:
         >>> EditedCharacters("spacing").of("ignore", ""), EditedCharacters("leet").of("rhythm", "")
         (('ign ore', 'i g n o r e', 'i.g.n.o.r.e', 'i-g-n-o-r-e', 'i_g_n_o_r_e'), ('rhy7hm',))
         """
-        edits = dict.fromkeys(CLASSES[self.name].edit(word))
+        edits = dict.fromkeys(CLASSES[self.name].edit(word) if word else ())
         return tuple(edit for edit in edits if edit != word)[: self.most]
 
     def everywhere(self, text: Text) -> Text:

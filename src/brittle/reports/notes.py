@@ -81,7 +81,8 @@ def notes(
         lines.append(
             f"Of {plural(damaged, 'cases')}: {DAMAGED_EDITS}. What was counted of it stands."
         )
-    lines += normalised_notes(manifest) + untouched_notes(summary, manifest) + untried_notes(summary, manifest)
+    lines += normalised_notes(manifest)
+    lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
 
 
@@ -181,9 +182,9 @@ def normalised_notes(manifest: Mapping[str, Any]) -> list[str]:
         if one["is_normalised"]
     ]
     return [
-        f"{name}: {NORMALISED}. It reads {one['same']} of {one['texts']} texts that were so edited "
-        "everywhere as the originals, so no such edit was tried: this is not robustness of the "
-        "model, and holds only as long as nothing else reads the texts."
+        f"{name}: {NORMALISED}. It reads {one['same']} of {one['texts']} texts that are so edited "
+        "everywhere as the originals. No such edit was tried, and the model is not more robust "
+        "for it: its tokenizer, or what stands before it, undoes them."
         for name, one in undone
     ]
 

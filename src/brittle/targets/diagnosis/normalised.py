@@ -53,7 +53,8 @@ def probe_classes(
     if the limit of the run does not allow all of it.
     """
     size = COSTLY_SAMPLE_SIZE if is_costly(target, asker) else SAMPLE_SIZE
-    texts = [case.item for case in cases if isinstance(case.item, Text)][:size]
+    own = (case.item for case in cases if isinstance(case.item, Text))
+    texts = list(dict.fromkeys(own))[:size]
     pairs = {
         name: [(text, edited) for text in texts if (edited := one.everywhere(text)) != text]
         for name, one in classes.items()
