@@ -126,12 +126,7 @@ class Job:
         check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
-        asked = {ask.question for ask in search.asks}
-        brought = {
-            question: helper
-            for question, (helper, _) in helpers_for(target, helpers).items()
-            if question in asked and helper in helpers
-        }
+        brought = _brought_helpers(search, target)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
         notes += notes_on_precision(target)
@@ -379,6 +374,17 @@ def _resolve_goal(
             raise unknown("label", toward, list(labels))
         toward = labels[number]
     return make_goal(goal, toward, confidence, answers, labels), toward
+
+
+def _brought_helpers(search: Attack, target: OpenTarget) -> dict[str, Any]:
+    """Return the attack's helpers that answer what it asks, by question."""
+    helpers = helpers_of(search)
+    asked = {ask.question for ask in search.asks}
+    return {
+        question: helper
+        for question, (helper, _) in helpers_for(target, helpers).items()
+        if question in asked and helper in helpers
+    }
 
 
 def _take_class(
