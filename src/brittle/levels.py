@@ -24,6 +24,10 @@ class Level:
 REWRITE, CAREFUL, LOOSE, ANY, TYPO, LOOK_ALIKE = (
     *("rewrite", "careful", "loose", "any", "typo", "look-alike"),
 )
+CHARACTER_CLASSES = (
+    *(LOOK_ALIKE, "invisible", "reorder", "backspace", "spacing", "case", "leet", "full-width"),
+)
+"""The classes of edits of characters, by name: `brittle.candidates.characters` has them."""
 # With more typing errors people cannot read the text.
 _LADDER = (
     Level(REWRITE, "rewrite", "phrases that mean the same, contractions, neutral openers"),

@@ -8,6 +8,7 @@ import pytest
 
 from brittle.candidates.characters import CLASSES, EditedCharacters
 from brittle.edits import diff, words_changed
+from brittle.levels import CHARACTER_CLASSES
 from brittle.redaction import revealed
 from brittle.safety.characters import look_alikes, plain
 from brittle.text import Text
@@ -27,6 +28,10 @@ def test_edits_of_a_word_are_other_strings_each_once(name: str) -> None:
     assert edits.of("ignore", "") and edits.of("", "") == ()
 
 
+def test_every_class_has_its_name_among_the_presets() -> None:
+    assert tuple(CLASSES) == CHARACTER_CLASSES
+
+
 @pytest.mark.parametrize("name", UNDONE)
 def test_a_normaliser_reads_the_word_as_it_was(name: str) -> None:
     for word in WORDS:
@@ -36,7 +41,15 @@ def test_a_normaliser_reads_the_word_as_it_was(name: str) -> None:
 
 def test_a_normaliser_joins_spaced_letters_and_leaves_other_texts_alone() -> None:
     assert plain("i g n o r e, a.l.l") == "ignore, all"
-    untouched = ("a b test", "It is I, a man", "naïve café", "Привет, оса!", "Ωμέγα 3", "日本語", "")
+    untouched = (
+        "a b test",
+        "It is I, a man",
+        "naïve café",
+        "Привет, оса!",
+        "Ωμέγα 3",
+        "日本語",
+        "",
+    )
     assert [plain(text) for text in untouched] == list(untouched)
     assert plain("Ｆｕｌｌ") == "Full" and plain("ab\b\b\bc") == "c"
 
