@@ -46,7 +46,8 @@ class RowProblem:
         numbers = [match for place in self.places if (match := _PLACE.search(place))]
         where = ""
         if numbers:
-            noun = numbers[0][1] + ("s" if len(numbers) > 1 else "")
+            word = numbers[0][1]
+            noun = word if len(numbers) == 1 else f"{word}s"
             listed = ", ".join(match[2] for match in numbers)
             where = f" ({noun} {listed}{', …' if self.count > len(numbers) else ''})"
         return f"{plural(self.count, 'rows')}: {KINDS[self.kind]}{where}"

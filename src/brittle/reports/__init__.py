@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from brittle.reports.plots import standalone_svg  # not later: its file has this name
 from brittle.reports.stored import StoredRun
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
         grid_figure,
         histogram_figure,
         scatter_figure,
+        standalone_svg,
     )
     from brittle.reports.run_page import render
     from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
@@ -44,6 +44,7 @@ _HOMES = {
     "histogram_figure": "plots",
     "render": "run_page",
     "scatter_figure": "plots",
+    "standalone_svg": "plots",
     "summary_html": "summaries",
     "summary_json": "summaries",
     "summary_text": "summaries",

@@ -154,7 +154,7 @@ class Run:
         results = self._load("results", Store.results)
         if self._is_as_stored or self._is_complete:
             return
-        from brittle.runs.measuring import is_due, measure_late
+        from brittle.runs.late_measures import is_due, measure_late
 
         self._is_complete = True
         if is_due(self.manifest, results):
