@@ -200,7 +200,7 @@ def test_one_class_is_attacked_alone(brittle: Brittle) -> None:
     output = brittle(*ATTACK, "--name", "one-class", "--only", "negative", "--json")
     data = json.loads(output.out)
     assert data["cases"] == 1 and data["manifest"]["only"] == "negative"
-    assert "--only LABEL" in brittle("attack", "--help").out
+    assert "--only LABEL" in brittle("attack", "--help-all").out
     output = brittle(*ATTACK, "--name", "none", "--only", "neutral")
     assert output.code == 2 and "Unknown label 'neutral'" in output.err
 

@@ -26,7 +26,6 @@ def read(brittle: Brittle, workdir: Path) -> Callable[..., list[str]]:
         out = f"{name}-pages"
         brittle(
             "validity",
-            "read",
             "write",
             name,
             "--preset",

@@ -50,7 +50,7 @@ def current_words(words: Sequence[str]) -> tuple[list[str], str]:
     >>> current_words(["validity", "demo"])[0], current_words(["validity", "read", "demo"])[1]
     (['validity', 'read', 'demo'], '')
     >>> current_words(["inside", "demo"])
-    (['show', 'demo', '--inside'], "brittle: 'inside' is now: brittle show RUN --inside")
+    (['show', '--inside', 'demo'], "brittle: 'inside' is now: brittle show RUN --inside")
     """
     if words and words[0] == "train" and "--force" in words:
         kept = [FORMER_FLAGS.get(word, word) for word in words]
@@ -60,7 +60,7 @@ def current_words(words: Sequence[str]) -> tuple[list[str], str]:
         return list(words), ""
     former, count = FORMER[name], len(name.split())
     now = former.advice or former.now
-    rest = [*former.now.split(), *words[count:], *former.added]
+    rest = [*former.now.split(), *former.added, *words[count:]]
     return rest, f"brittle: {name!r} is now: brittle {now}"
 
 

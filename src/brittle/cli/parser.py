@@ -221,6 +221,8 @@ def _add_flags(parser: _Parser, name: str, words: Sequence[str]) -> None:
         own = name.split()
         named = named_attacks(command, words[len(own) :]) if list(words[: len(own)]) == own else []
         add_setting_flags(parser, named, command)
+        if named and parser.usual:
+            parser.usual += command.own_settings
 
 
 def command_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:

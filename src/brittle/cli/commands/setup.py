@@ -34,6 +34,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> None:
     from brittle.cli import console
     from brittle.cli.completion import complete, without_user_code
+    from brittle.cli.former_names import current_words
     from brittle.cli.parser import build_parser
     from brittle.cli.shells import SCRIPTS, format_candidates, read_line
 
@@ -44,7 +45,7 @@ def _run(args: argparse.Namespace) -> None:
         elif not args.quiet:
             console.print_text(script)
         return
-    words = read_line(args.line).words[1:] or ("",)
+    words = current_words(read_line(args.line).words[1:] or ("",))[0]
     found = complete(build_parser(without_user_code(words[:-1])), words)
     console.print_text(format_candidates(found, args.shell, args.line, args.replaced))
 

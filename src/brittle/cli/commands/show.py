@@ -15,7 +15,6 @@ from brittle.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from brittle.metrics.inside import InsideRun
-    from brittle.results import Result
     from brittle.runs.run import Run
 
 INSIDE_FLAGS = {"limit": None, "layer": None, "out": None, "target": None}
@@ -106,7 +105,7 @@ def _plain(row: Any) -> dict[str, Any]:
     return asdict(row)
 
 
-def _case(run: Run, name: str) -> Result:
+def _case(run: Run, name: str) -> Any:
     """Return the case of this name, or the one whose name begins so."""
     rows = run.results()
     chosen = [row for row in rows if row.case == name]
