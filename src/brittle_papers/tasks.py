@@ -15,9 +15,9 @@ from typing import Any
 
 from brittle.data import Dataset, Example
 from brittle.goals import is_reached
+from brittle.inside.nearest import edited_words, embed_vocabulary
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
-from brittle.studies.representation import edited_words, embed_vocabulary
 from brittle.studies.transfer.scoring import predict_labels, transfer_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder

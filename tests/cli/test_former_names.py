@@ -75,7 +75,9 @@ def test_former_names_are_not_offered(brittle: Brittle) -> None:
     assert "    show" not in brittle("rules", "--help").out
     # What stands after a former name is completed as after the new one.
     line = "brittle transfer x key --winn"
-    assert brittle("setup", "completion", "bash", "--line", line).out == "ers\0"  # the rest of the flag
+    assert (
+        brittle("setup", "completion", "bash", "--line", line).out == "ers\0"
+    )  # the rest of the flag
 
 
 def test_a_card_is_a_report_that_ends_in_md(brittle: Brittle, workdir: Path) -> None:

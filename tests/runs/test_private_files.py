@@ -11,7 +11,7 @@ import pytest
 
 import brittle
 from brittle.errors import UsageError
-from brittle.runs.inside import inside_path
+from brittle.inside import inside_path
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.safety import files

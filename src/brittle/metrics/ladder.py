@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brittle.levels import LEVELS
-from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, is_untouched, rate
+from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
 from brittle.results import Result
 from brittle.statuses import STATUSES
 
@@ -99,11 +99,16 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         len(attacked),
         held=sum(STATUSES[row.status].counts_as == "standing" for row in attacked),
         unfinished=sum(STATUSES[row.status].counts_as == "unfinished" for row in attacked),
-        untested=sum(map(is_untouched, judged)),
+        untested=sum(map(_is_untested, judged)),
         not_english=sum("not English" in dict(row.levels).values() for row in results),
         checked=len(checked),
         undecided=sum(bool(row.random_won) for row in checked),
     )
+
+
+def _is_untested(row: Result) -> bool:
+    """Tell whether a right example was skipped: no edit of any level can change it."""
+    return row.status == "skipped" and row.predicted == row.label
 
 
 def _is_right_until(row: Result, rougher: Sequence[str]) -> bool:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.inside import inside_path
 from brittle.kinds import KINDS
 from brittle.results import Result, Step
-from brittle.runs.store import Store, inside_path
+from brittle.runs.store import Store
 from brittle.safety.files import write_whole
 from brittle.validity.figures import FLOORS, VALIDITY, restore_floors, restore_validity
 
 if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
-    from brittle.metrics.inside import InsideRun
+    from brittle.inside.measures import InsideRun
     from brittle.reports.page import Section
     from brittle.runs.drift import Recheck
     from brittle.validity.figures import Floors, Validity
@@ -290,7 +291,8 @@ class Run:
         The run's own target is opened again, unless one is handed in. What was seen is kept beside
         the run, in NAME.inside.json, and computed only for cases that are not there.
         """
-        from brittle.runs.inside import broken_cases, looked_at
+        from brittle.inside.file import looked_at
+        from brittle.inside.looking import broken_cases
 
         rows = broken_cases(self, case, limit)
         return looked_at(self, self._opened(target), rows, layer)
@@ -399,7 +401,7 @@ class Run:
         """Return the report's section on what was seen inside the target, if there is one."""
         if not inside_path(self.path).exists():
             return []
-        from brittle.runs.inside import inside_sections
+        from brittle.inside.file import inside_sections
 
         return inside_sections(self)
 
@@ -448,6 +450,19 @@ def run_paths(folder: str | Path = "runs") -> list[Path]:
     paths = [path for path in Path(folder).glob("*.sqlite") if path.is_file()]
     paths = [path for path in paths if path.stat().st_size]
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def listed_row(path: Path) -> dict[str, Any]:
+    """Return a run as it stands in a list of runs; no result is loaded."""
+    run = Run(path)
+    manifest, counts = run.manifest, run.counts()
+    return {
+        "run": run.name,
+        **{name: manifest[name] for name in ("target", "attack", "data")},
+        "cases": f"{sum(counts.values())}/{manifest['examples']}",
+        "broken": counts.get("broken", 0),
+        "started": manifest["started"],
+    }
 
 
 def _state_of(path: Path) -> tuple[tuple[int, int] | None, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from brittle import data
 from brittle.data import Dataset
 from brittle.errors import RunStopped, UsageError
-from brittle.runs.inside import inside_path
+from brittle.inside import inside_path
 from brittle.runs.run import Run
 from brittle.studies.grid.grid import grid
 from brittle.studies.grid.study import SUFFIX, GridStudy

@@ -89,7 +89,8 @@ OWN_COMMANDS: Mapping[str, CommandEntry] = {
     "runs": CommandEntry("", "delete or rename stored runs and studies", "more"),
     "runs delete": CommandEntry("manage:DELETE", "delete runs or studies, with their files"),
     "runs rename": CommandEntry("manage:RENAME", "give a run or a study another name"),
-    "setup": CommandEntry("", "set up brittle on this machine", "more"),
+    "setup": CommandEntry("setup:COMMAND", "show what is installed, and install parts", "more"),
+    "setup install": CommandEntry("setup:INSTALL", "install optional parts with pip"),
     "setup completion": CommandEntry(
         "setup:COMPLETION", "print the script that completes words in bash, zsh or fish"
     ),

@@ -125,8 +125,7 @@ def _add_nearest_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_nearest(args: argparse.Namespace) -> None:
-    from brittle.reports.importance import changes_block, neighbours_block
-    from brittle.studies.representation import embed_vocabulary
+    from brittle.inside.nearest import changes_block, embed_vocabulary, neighbours_block
 
     target, pairs = _from_words(args) if args.run is None else _from_run(args)
     vocabulary = embed_vocabulary(target, args.layer, args.most)
@@ -155,8 +154,8 @@ def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
 
 def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     """Open the target of a run; return it with the words that the clearest edits changed."""
+    from brittle.inside.nearest import edited_words
     from brittle.runs.run import open_run
-    from brittle.studies.representation import edited_words
 
     if args.word is not None:
         raise UsageError("Got --run and words of your own. Give one of the two.")

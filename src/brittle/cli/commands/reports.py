@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> None:
     sections: list[Section | None] = []
     if args.nearest:
         from brittle.cli.attack_flags import open_run_target
-        from brittle.studies.representation import nearest_words
+        from brittle.inside.nearest import nearest_words
 
         sections.append(nearest_words(run.results(), open_run_target(run, args)))
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))

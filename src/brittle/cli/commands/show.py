@@ -14,7 +14,7 @@ from brittle.cli.console import shown
 from brittle.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from brittle.metrics.inside import InsideRun
+    from brittle.inside.measures import InsideRun
     from brittle.runs.run import Run
 
 INSIDE_FLAGS = {"limit": None, "layer": None, "out": None, "target": None}
@@ -119,8 +119,9 @@ def _case(run: Run, name: str) -> Any:
 
 
 def _show_inside(args: argparse.Namespace) -> None:
-    from brittle.metrics.inside import inside_json
-    from brittle.runs.inside import broken_cases, check_name, write_inside
+    from brittle.inside.file import check_name, write_inside
+    from brittle.inside.looking import broken_cases
+    from brittle.inside.measures import inside_json
     from brittle.runs.run import open_run
 
     if args.out is not None:
@@ -140,7 +141,7 @@ def _show_inside(args: argparse.Namespace) -> None:
 def _block(inside: InsideRun, args: argparse.Namespace) -> Any:
     from rich.console import Console, Group
 
-    from brittle.reports.inside import case_block, run_block
+    from brittle.inside.section import case_block, run_block
 
     block = run_block(inside) if args.case is None else case_block(inside, Console().width)
     return block if args.out is None else Group(block, f"\n{shown(args.out)}")

@@ -11,8 +11,8 @@ import pytest
 
 from brittle.edits import Edit
 from brittle.errors import UsageError
+from brittle.inside.nearest import edited_words, embed_vocabulary, select_layer
 from brittle.metrics.samples import sample_results
-from brittle.studies.representation import edited_words, embed_vocabulary, select_layer
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

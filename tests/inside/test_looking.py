@@ -15,8 +15,10 @@ import pytest
 import brittle
 from brittle.answers import Attention, Embedding
 from brittle.errors import UsageError
-from brittle.metrics.inside import InsideRun
-from brittle.runs.inside import align_words, inside_path, load_inside, look_inside
+from brittle.inside import inside_path
+from brittle.inside.file import load_inside
+from brittle.inside.looking import align_words, look_inside
+from brittle.inside.measures import InsideRun
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

@@ -1,12 +1,8 @@
-"""What an attack did inside a target: attention, vectors, and their principal components.
-
-What an attack did inside a target: attention before and after, and how far vectors moved.
+"""What an attack did inside a target: attention before and after, and how far vectors moved.
 
 A case is looked at as two texts, the original and what broke it. Re is ‖z − z′‖ / ‖z‖ of the
 vectors z and z′ of the two texts (On the Robustness of Self-Attentive Models, Hsieh et al., 2019,
 Section 7); the change of a word at a layer is the L2 distance of its two vectors (Figure 4).
-
-Principal components: the directions in which row vectors vary most.
 """
 
 from __future__ import annotations
@@ -15,10 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from brittle.errors import UsageError
 from brittle.metrics.summary import Figure, mean
 
 MAX_DISTANCE = 4
@@ -77,7 +69,6 @@ class InsideRun:
 def relative_change(cases: Sequence[InsideCase]) -> Figure:
     """Return the mean Re of cases, with its interval.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> round(relative_change(sample_inside().cases).value, 3)
     0.55
     """
@@ -91,7 +82,6 @@ def attention_shift(case: InsideCase) -> float | None:
     It is half the sum of |before − after| over the compared words and over what goes elsewhere.
     None where the target shows no attention.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> round(attention_shift(sample_inside().cases[0]), 3)
     0.2
     """
@@ -103,12 +93,34 @@ def attention_shift(case: InsideCase) -> float | None:
     return sum(moved) / 2
 
 
+def word_attention_shift(case: InsideCase) -> float | None:
+    """Return how much of the attention on words moved from word to word, from 0 to 1.
+
+    Both sides are shares of what the compared words receive in all, so that a target whose summary
+    position attends little to words is compared with one that attends to nothing else. None where
+    the target shows no attention, or none on these words.
+
+    >>> round(word_attention_shift(sample_inside().cases[0]), 3)
+    0.222
+    """
+    before, after = case.before, case.after
+    if before.summary is None or after.summary is None:
+        return None
+    sides = [
+        [float(before.summary[old]) for old, _ in case.pairs],
+        [float(after.summary[new]) for _, new in case.pairs],
+    ]
+    if not all(sum(side) > 0 for side in sides):
+        return None
+    before_shares, after_shares = ([weight / sum(side) for weight in side] for side in sides)
+    return float(sum(abs(a - b) for a, b in zip(before_shares, after_shares)) / 2)
+
+
 def spread(case: InsideCase, layer: int) -> float | None:
     """Return the mean change of the words that were not edited over that of those that were.
 
     None where no such word is read, or the edited ones did not change.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> case = sample_inside().cases[0]
     >>> spread(case, 0), round(spread(case, 1), 3)
     (0.0, 0.2)
@@ -128,7 +140,6 @@ def distances(case: InsideCase) -> tuple[int, ...]:
 
     Of two edited words that are as near, the one before the word counts.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> distances(sample_inside().cases[0])
     (-3, -2, -1, 0, 1)
     """
@@ -147,7 +158,6 @@ def change_by_distance(
     A case counts once for each distance, with the mean of its words there; distances beyond
     `MAX_DISTANCE` on either side are one.
 
-    >>> from brittle.metrics.samples import sample_inside
     >>> inside = sample_inside()
     >>> by_distance = change_by_distance(inside.cases, inside.layers)
     >>> [(d, figure.value) for d, figure in by_distance["embedding"].items()][-3:]
@@ -189,60 +199,18 @@ def inside_json(inside: InsideRun) -> dict[str, Any]:
     return {**asdict(inside), "relative": figure, "change_by_distance": means}
 
 
-Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Components:
-    """Principal components of row vectors.
-
-    `points` are the rows on the components (rows × components), `axes` the components as unit
-    vectors (components × columns), `variance` the variance along each (with n − 1), `share` its
-    share of the whole variance (0 if nothing varies), `centre` the mean row.
-    """
-
-    points: Matrix
-    axes: Matrix
-    variance: Matrix
-    share: Matrix
-    centre: Matrix
-
-
-def pca(rows: ArrayLike, components: int = 2) -> Components:
-    """Compute the directions in which rows vary most, by singular values of the centred rows.
-
-    A direction has no sign of its own: its largest entry (by absolute value; the first of equal
-    ones) is made positive, so that the same rows always give the same components.
-
-    >>> components = pca([[0, 0], [3, 4], [6, 8], [9, 12]])
-    >>> components.axes.round(3).tolist()[0], components.share.round(6).tolist()
-    ([0.6, 0.8], [1.0, 0.0])
-    >>> components.points[:, 0].round(3).tolist()
-    [-7.5, -2.5, 2.5, 7.5]
-    """
-    matrix = np.asarray(rows, dtype=np.float64)
-    _check(matrix, components)
-    centre = matrix.mean(axis=0)
-    centred = matrix - centre
-    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
-    axes = axes[:components]
-    # Entries that differ by rounding alone count as equal, so that rounding never chooses the sign.
-    magnitude = np.round(np.abs(axes), 9)
-    largest = axes[np.arange(len(axes)), magnitude.argmax(axis=1)]
-    axes = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
-    total = float(np.square(sizes).sum())
-    squares = np.square(sizes[:components])
-    share = squares / total if total > 0 else np.zeros_like(squares)
-    return Components(centred @ axes.T, axes, squares / (len(matrix) - 1), share, centre)
-
-
-def _check(matrix: Matrix, components: int) -> None:
-    if matrix.ndim != 2:
-        raise UsageError(f"Got an array of {matrix.ndim} dimensions; expected rows of vectors.")
-    if not 1 <= components <= min(len(matrix) - 1, matrix.shape[1]):
-        raise UsageError(
-            f"Got {len(matrix)} rows of {matrix.shape[1]} columns; {components} components need "
-            f"at least {components + 1} rows and {components} columns."
-        )
-    if not np.isfinite(matrix).all():
-        raise UsageError("Got rows with nan or infinity; expected finite numbers.")
+def sample_inside() -> InsideRun:
+    """Return what a small network with two layers showed of two cases, for examples."""
+    before = AttendedText(
+        ("a", "warm", "and", "funny", "film"), (0.1, 0.2, 0.1, 0.4, 0.1), 0.1, (5 * (0.16,),) * 5
+    )
+    after = AttendedText(
+        ("a", "warm", "and", "comical", "film"), (0.1, 0.3, 0.1, 0.2, 0.2), 0.1, (5 * (0.18,),) * 5
+    )
+    changes = ((0.0, 0.0, 0.0, 2.0, 0.0), (0.1, 0.3, 0.2, 1.5, 0.6))
+    positions = tuple((n, n) for n in range(5))
+    first = InsideCase("a1", before, after, positions, (3,), changes, 0.8)
+    old, new = AttendedText(("the", "plot")), AttendedText(("the", "plan"))
+    second = InsideCase("a2", old, new, ((0, 0), (1, 1)), (1,), ((0.0, 2.0), (None, 1.0)), 0.3)
+    layers, notes = ("embedding", "layer 1"), ("No attention of the second case.",)
+    return InsideRun("demo", "toy", "f1", "first", layers, notes, (first, second))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from brittle.metrics.inside import (
+from brittle.inside.measures import (
     MAX_DISTANCE,
     AttendedText,
     InsideCase,
@@ -14,8 +14,8 @@ from brittle.metrics.inside import (
     distance_name,
     distances,
     relative_change,
+    sample_inside,
 )
-from brittle.metrics.samples import sample_inside
 
 
 def case(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from brittle.reports.importance import nearest_section
+from brittle.inside.nearest import nearest_section
 
 
 def test_words_stand_in_the_order_given_and_escaped() -> None:

@@ -11,9 +11,8 @@ from typing import Any
 from markupsafe import Markup
 from rich.console import Console
 
-from brittle.metrics.inside import AttendedText, InsideCase
-from brittle.metrics.samples import sample_inside
-from brittle.reports.inside import (
+from brittle.inside.measures import AttendedText, InsideCase, sample_inside
+from brittle.inside.section import (
     MAX_ROWS,
     case_block,
     compared_rows,

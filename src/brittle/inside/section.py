@@ -19,7 +19,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from brittle.formatting import number, plural
-from brittle.metrics.inside import (
+from brittle.inside.measures import (
     AttendedText,
     InsideCase,
     InsideRun,
