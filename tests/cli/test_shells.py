@@ -21,7 +21,7 @@ import pytest
 SECONDS = 60.0
 PROGRAM = """\
 #!/bin/sh
-if [ "$1" = completion ]; then exec "{python}" -m brittle.cli "$@"; fi
+if [ "$1" = setup ]; then exec "{python}" -m brittle.cli "$@"; fi
 for word in "$@"; do printf '%s\\0' "$word"; done > "{record}.new"
 mv "{record}.new" "{record}"
 """

@@ -189,7 +189,9 @@ def _complete(parser: _Parser, name: str, asked: str, words: Sequence[str]) -> N
     entry = _entry(name)
     if inner := command_names(name):
         is_required = not entry.home
-        actions = parser.add_subparsers(metavar=COMMAND, required=is_required, parser_class=_Parser)
+        actions = parser.add_subparsers(
+            metavar=COMMAND, required=is_required, parser_class=_Parser, help="one of these"
+        )
         rest = asked.partition(" ")[2]
         for one in dict.fromkeys([*inner, *([rest] if rest else [])]):
             help = _entry(f"{name} {one}").help

@@ -234,7 +234,7 @@ def test_each_right_takes_the_first_texts(tmp_path: Path) -> None:
     wrong = fake("W", 0.0, good=-2.0)
     examples = data.as_dataset(TEXTS).take(12, 0).examples
     study = brittle.grid(
-        [pool()[0], wrong], "key", TEXTS, limit=12, all_right=False, folder=tmp_path
+        [pool()[0], wrong], TEXTS, "key", limit=12, all_right=False, folder=tmp_path
     )
     assert [case.fields for case in study.cases] == [e.fields for e in examples]
     skipped = [row for row in study.cells["key"]["W"].rows if row.status == "skipped"]
@@ -242,7 +242,7 @@ def test_each_right_takes_the_first_texts(tmp_path: Path) -> None:
 
 
 def test_too_few_cases_are_said_and_none_is_an_error(tmp_path: Path) -> None:
-    study = brittle.grid(pool()[:2], TEXTS, "key"[:9], limit=50, folder=tmp_path)
+    study = brittle.grid(pool()[:2], TEXTS[:9], "key", limit=50, folder=tmp_path)
     assert "not 50 as asked for" in study.warnings[0] and len(study.cases) <= 9
     opposite = fake("O", 0.0, **{word: -weight for word, weight in WORDS.items()})
     with pytest.raises(UsageError, match="No text of 'examples' is right on every target"):
@@ -424,3 +424,30 @@ def test_killed_at_any_point_it_goes_on(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, "0"], check=True, capture_output=True)
     study = GridStudy.load(folder / "mine.study.json")
     assert statuses(study) == statuses(whole) and study.cases == whole.cases
+
+
+def test_the_former_order_of_arguments_still_works_and_warns(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = brittle.grid(pool()[:2], TEXTS[:9], "key", folder=tmp_path / "now", name="one")
+    assert not caplog.records
+    former = brittle.grid(pool()[:2], "key", TEXTS[:9], folder=tmp_path / "old", name="one")
+    assert former.cells == now.cells
+    (record,) = [one for one in caplog.records if "is now" in one.getMessage()]
+    assert "grid(targets, examples, attacks)" in record.getMessage()
+    with pytest.raises(UsageError, match="Of the 2 texts of 'examples', 2 have no label"):
+        brittle.grid(pool()[:2], ["pwws", "key"], "key", folder=tmp_path)
+    assert caplog.records[-1] is record, "texts that are names of attacks are still texts"
+
+
+def test_former_keywords_still_work_and_warn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    messages: list[str] = []
+    named = {"folder": tmp_path, "name": "one", "limit": 2}
+    brittle.grid(pool()[:2], TEXTS[:9], "key", report=messages.append, **named)  # type: ignore[call-arg]
+    assert messages and "grid(report=…) is now progress=…" in caplog.text
+    brittle.grid(pool()[:2], TEXTS[:9], "pwws", overwrite=True, **named)  # type: ignore[call-arg]
+    assert "grid(overwrite=…) is now new=…" in caplog.text
+    with pytest.raises(UsageError, match="got new= and overwrite=, its former name"):
+        brittle.grid(pool()[:2], TEXTS[:9], "key", overwrite=True, new=True, **named)  # type: ignore[call-arg]
