@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from brittle.values import flags_of
-from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
     from brittle.data.dataset import Dataset
+    from brittle.workflow.backends import Workers
 
 T = TypeVar("T")
 
@@ -178,6 +178,8 @@ def add_backend_flags(
 
     `aliases` are those of --workers, `workers` is its help where it counts no tasks.
     """
+    from brittle.workflow.backends import Workers
+
     count: dict[str, Any] = {"default": default} | ({"help": workers} if workers else {})
     add = parser.add_argument_group("where it runs").add_argument
     add_option_flags(add, Workers, aliases={"count": aliases}, count=count)
@@ -185,6 +187,7 @@ def add_backend_flags(
 
 def backend_of(args: argparse.Namespace) -> Workers:
     """Return where the flags say that tasks run; on this machine one for each core, if not said."""
+    from brittle.workflow.backends import Workers
     from brittle.zoo.device import cores
 
     workers = parsed_options(args, Workers)

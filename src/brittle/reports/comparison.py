@@ -119,13 +119,6 @@ def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> Renderab
     return Group(*parts)
 
 
-def comparison_tables(runs: Sequence[StoredRun], level: float = 0.05) -> list[Table]:
-    """Return the figures of several runs, and each later one paired with the first, as tables."""
-    summarized = [summarize(run) for run in runs]
-    rows, summaries = [rows for rows, _ in summarized], [figures for _, figures in summarized]
-    return [_side_by_side(runs, summaries, rows), _paired_table(runs, rows, level)]
-
-
 def _side_by_side(
     runs: Sequence[StoredRun], summaries: Sequence[Summary], rows: Sequence[list[Result]]
 ) -> Table:

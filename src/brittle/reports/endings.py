@@ -24,7 +24,7 @@ MEANINGS = {
     ALREADY: "the goal was reached without any edit",
     NOT_TESTED: "the attack could change nothing in them, so nothing is known",
 }
-"""What the outcomes of skipped cases mean."""
+"""What endings of skipped cases mean."""
 MAX_REASONS = 5
 
 
@@ -63,7 +63,7 @@ class Ending:
 
     @property
     def listed(self) -> list[tuple[str, int | None]]:
-        """Why cases ended so, each reason with its count; the outcome's own word is none."""
+        """Why cases ended so, each reason with its count; the own word of an ending is none."""
         if STATUSES[self.status].reasons == "untried":
             return []
         reasons = [(why, count) for why, count in self.reasons.items() if why != self.word]
@@ -73,7 +73,7 @@ class Ending:
 
 
 def endings(summary: Summary) -> list[Ending]:
-    """Return the outcomes that occur, the attacked cases first.
+    """Return the endings that occur, the attacked cases first.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
@@ -93,7 +93,7 @@ def endings(summary: Summary) -> list[Ending]:
 
 
 def format_statuses(summary: Summary) -> str:
-    """Write the outcomes that occur on one line, with the reasons of what was not tested.
+    """Write the endings that occur on one line, with the reasons of what was not tested.
 
     Of broken, held and proved cases there is a reason if the attack gives one.
 
