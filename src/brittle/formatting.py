@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 NO_VALUE = "–"
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 SINGULAR_ENDINGS = {"people": "person", "ies": "y", "sses": "ss", "ches": "ch", "s": ""}
 """How a noun in plural ends, and its singular; the first that fits counts."""
 
@@ -84,6 +86,17 @@ def _singular(name: str) -> str:
                 words[n] = word.removesuffix(ending) + singular
                 return " ".join(words)
     return name
+
+
+def label_in_words(label: str | None) -> str:
+    """Format the name of a label; one that is a number is quoted.
+
+    >>> label_in_words("positive"), label_in_words("0"), label_in_words("1.5"), label_in_words(None)
+    ('positive', '"0"', '"1.5"', '–')
+    """
+    if label is None:
+        return NO_VALUE
+    return f'"{label}"' if _NUMBER.fullmatch(label) else label
 
 
 def attack_in_words(attack: str, settings: Mapping[str, Any]) -> str:
