@@ -9,6 +9,7 @@ from brittle.reports.stored import StoredRun
 
 if TYPE_CHECKING:
     from brittle.reports.comparison import grid_markdown, grid_of
+    from brittle.reports.notebook import summary_html
     from brittle.reports.plots import (
         confidence_figure,
         grid_figure,
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         standalone_svg,
     )
     from brittle.reports.run_page import render
-    from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
+    from brittle.reports.summaries import comparison_json, summary_json, summary_text
 
 __all__ = [
     "StoredRun",
@@ -45,7 +46,7 @@ _HOMES = {
     "render": "run_page",
     "scatter_figure": "plots",
     "standalone_svg": "plots",
-    "summary_html": "summaries",
+    "summary_html": "notebook",
     "summary_json": "summaries",
     "summary_text": "summaries",
 }
