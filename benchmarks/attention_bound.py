@@ -2,10 +2,10 @@
 
     python benchmarks/attention_bound.py [--draws 20000] [--only MiniLM;orthogonal] [--data mr]
 
-Writes benchmarks/attention_bound.json and attention_bound.svg. Random matrices from d = 8 to 4,096;
-then W_Q and W_K of every head of trained models (trained when they are not there yet), with points
-on the unit sphere as the theorem assumes, and with the vectors that the layer reads of real
-sentences instead. With --only the others stay as they were measured before.
+Writes benchmarks/attention_bound.json and docs/papers/attention-bound.svg. Random matrices from
+d = 8 to 4,096; then W_Q and W_K of every head of trained models (trained when they are not there
+yet), with points on the unit sphere as the theorem assumes, and with the vectors that the layer
+reads of real sentences instead. With --only the others stay as they were measured before.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from brittle_papers.attention.bound import (
 )
 
 HERE = Path(__file__).parent
+PLOT = HERE.parent / "docs" / "papers" / "attention-bound.svg"
 SENTENCES = 100
 MODELS = ("MiniLM", "BERT-NOPT")
 IN_FIGURE = ("orthogonal", "Gaussian", "64 wide, worst direction")
@@ -76,7 +77,7 @@ def main() -> None:
         for name, found in content["models"].items()
     }
     plot = standalone_svg(figure(families, models))
-    given.out.with_suffix(".svg").write_text(plot, "utf-8")
+    PLOT.write_text(plot, "utf-8")
 
 
 def stored(values: Mapping[str, Any]) -> BoundCheck:

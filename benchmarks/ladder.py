@@ -402,7 +402,7 @@ def about_models() -> list[str]:
         "MiniLM and on words; mr are film reviews, ag_news is news. "
         "(`python benchmarks/ladder.py run --out FOLDER`; for news `--models TF-IDF --data "
         "ag_news/test.csv.gz --train ag_news/train.csv.gz --limit 3000`; "
-        "[all figures](../../benchmarks/ladder.json).)",
+        "all figures: `benchmarks/ladder.json`.)",
         "",
         *table(content),
     ]
@@ -441,7 +441,7 @@ def about_readings() -> list[str]:
         "chosen to break anything, in random order, without a word on which is which. *Read "
         "before*: texts of the version before, of levels whose edits have changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
-        "[all verdicts](../../benchmarks/read_ladder.json), without the sentences). **No people "
+        "all verdicts: `benchmarks/read_ladder.json`, without the sentences). **No people "
         "have read them.** The questions are those of "
         "[candidates](candidates.md#read-by-a-language-model).",
     ]

@@ -14,15 +14,20 @@ import lzma
 import sys
 from pathlib import Path
 
-from brittle.english.wordnet import WORDNET_FILE, WordNet
+from brittle.english.wordnet import FILES, WORDNET_FILE, WordNet
 from brittle.errors import UsageError
+
+
+def table(net: WordNet) -> str:
+    """Format the groups as one text; equal groups give equal texts."""
+    return "".join(f"#{pos}\n{net.blocks[pos].rstrip()}\n" for pos in FILES)
 
 
 def build(folder: Path, out: Path) -> int:
     """Write the table and return its size in bytes."""
-    table = WordNet.from_folder(folder).table().encode()
+    content = table(WordNet.from_folder(folder)).encode()
     # Stated in full, so that a change of the library's defaults does not change the file.
-    packed = lzma.compress(table, check=lzma.CHECK_CRC32, preset=9)
+    packed = lzma.compress(content, check=lzma.CHECK_CRC32, preset=9)
     out.write_bytes(packed)
     return len(packed)
 

@@ -43,6 +43,8 @@ FITTED_WORDS = 50_000
 SHIPPED_WORDS = 30_000
 STEPS = 30
 RATE = 0.1
+LARGEST_CODE = 127
+"""Of the signed bytes that vectors are rounded to."""
 MARGIN = 1.0
 """How far apart antonyms should be: the distance of vectors at right angles."""
 NEAR = 0.2
@@ -83,8 +85,8 @@ def main() -> int:
     fitted = Vectors(glove.words, counterfit(glove.matrix, drawn, opposed))
     print(f"counter-fitted: {simlex(fitted, judged)}")
     shipped = ship(fitted, drawn, 1 - distances(glove.matrix, drawn))
-    table = shipped.table()
-    read = SynonymVectors.from_table(table)
+    content = table(shipped)
+    read = SynonymVectors.from_table(content)
     print(f"as shipped: {simlex(read.vectors, judged)}")
     print("nearest words, listed synonyms with a star:")
     for word in PROBED:
@@ -96,7 +98,7 @@ def main() -> int:
     for line in still_wrong(read, judged):
         print(f"  {line}")
     # Stated in full, so that a change of the library's defaults does not change the file.
-    packed = lzma.compress(table, check=lzma.CHECK_CRC32, preset=9)
+    packed = lzma.compress(content, check=lzma.CHECK_CRC32, preset=9)
     args.out.write_bytes(packed)
     print(f"{args.out}: {len(packed):,} bytes, {len(read.pairs):,} listed pairs")
     return 0
@@ -209,6 +211,15 @@ def ship(fitted: Vectors, synonyms: Pairs, former: Floats) -> SynonymVectors:
     ]
     words = [fitted.words[n] for n in new]
     return SynonymVectors(Vectors(words, fitted.matrix[list(new)]), np.array(pairs, np.int16))
+
+
+def table(shipped: SynonymVectors) -> bytes:
+    """Format the vectors as bytes: every number is rounded to a signed byte."""
+    matrix = np.asarray(shipped.vectors.matrix)
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    codes = np.rint(matrix * (LARGEST_CODE / largest)).astype(np.int8)
+    head = f"{' '.join(shipped.vectors.words)}\n{matrix.shape[1]}\n".encode()
+    return b"".join([head, codes.tobytes(), shipped.pairs.astype("<i2").tobytes()])
 
 
 def nearest(table: SynonymVectors, word: str, count: int = 6) -> list[str]:

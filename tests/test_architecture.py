@@ -69,12 +69,16 @@ ROOMS: dict[str, set[str]] = {
         *("asks", "edits", "errors", "formatting", "goals", "levels", "metrics", "picture"),
         *("redaction", "results", "safety", "statuses", "validity"),
     },
+    "inside": {
+        *("answers", "errors", "formatting", "kinds", "metrics", "redaction", "reports", "results"),
+        *("safety", "targets", "text"),
+    },
     "workflow": {"errors", "formatting", "safety", "values"},
     "runs": {
         *("answers", "asks", "attacks", "candidates", "data", "edits", "engine", "english"),
-        *("errors", "formatting", "generators", "goals", "kinds", "levels", "metrics", "opening"),
-        *("picture", "reports", "results", "safety", "statuses", "targets", "text", "validity"),
-        *("values", "workflow", "zoo"),
+        *("errors", "formatting", "generators", "goals", "inside", "kinds", "levels", "metrics"),
+        *("opening", "picture", "reports", "results", "safety", "statuses", "targets", "text"),
+        *("validity", "values", "workflow", "zoo"),
     },
     "studies": {
         *("answers", "asks", "attacks", "candidates", "data", "edits", "english", "errors"),
@@ -83,16 +87,26 @@ ROOMS: dict[str, set[str]] = {
         *("workflow", "zoo"),
     },
     "cli": {
-        *("answers", "attacks", "candidates", "data", "engine", "errors", "formatting"),
-        *("generators", "goals", "levels", "metrics", "opening", "picture", "redaction"),
-        *("reports", "runs", "safety", "statuses", "studies", "targets", "text", "training"),
+        *("attacks", "candidates", "data", "engine", "errors", "formatting"),
+        *("generators", "goals", "inside", "levels", "metrics", "opening", "picture"),
+        *(
+            "redaction",
+            "reports",
+            "runs",
+            "safety",
+            "statuses",
+            "studies",
+            "targets",
+            "text",
+            "training",
+        ),
         *("validity", "values", "workflow", "zoo"),
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""
 ROOMS_FOR_PAPERS = {
     *("asks", "attacks", "candidates", "cli", "data", "edits", "english", "errors", "formatting"),
-    *("generators", "goals", "kinds", "latent", "metrics", "moves", "opening", "picture"),
+    *("generators", "goals", "inside", "kinds", "latent", "metrics", "moves", "opening", "picture"),
     *("reports", "results", "runs", "safety", "studies", "targets", "text", "training"),
     *("workflow", "zoo"),
 }

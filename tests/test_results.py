@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import brittle
+from brittle.inside.looking import broken_cases
 from brittle.metrics.samples import sample_results
 from brittle.reports.cases import clearest
 from brittle.results import DAMAGED_EDITS, Result, has_adversary
 from brittle.runs.drift import recheck
-from brittle.runs.inside import broken_cases
 from brittle.testing import FakeTarget
 from brittle.validity.sampling import Source
 

@@ -21,10 +21,10 @@ from brittle.candidates.strong_words import StrongWords
 from brittle.data import Example
 from brittle.english.vectors import GLOVE, load_vectors
 from brittle.english.words import is_stop_word
-from brittle.metrics.inside import pca
+from brittle.inside.nearest import embed_vocabulary
+from brittle.metrics.components import pca
 from brittle.metrics.paired import rank_correlation
 from brittle.moves import CHARACTER_EDITS, EditKind, EditRequest, EditSpace, Move
-from brittle.studies.representation import embed_vocabulary
 from brittle.targets.protocols import Classifies, HasFlips
 from brittle.text import Text, is_word, words_of
 from brittle.workflow.tasks import TaskContext

@@ -15,9 +15,9 @@ from typing import Any
 
 from brittle.data import Dataset, Example
 from brittle.goals import is_reached
+from brittle.inside.nearest import edited_words, embed_vocabulary
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
-from brittle.studies.representation import edited_words, embed_vocabulary
 from brittle.studies.transfer.scoring import predict_labels, transfer_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
@@ -213,14 +213,14 @@ def run_as_task(
         progress=report,
         **settings,
     )
-    statuses = Counter(row.status for row in run.results())
+    statuses = Counter(row.status for row in run.as_stored().results())
     message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
 def open_task_run(folder: Path, result: TaskResult) -> Run:
-    """Open the run of an attack task."""
-    return Run(folder / result["run"])
+    """Open the run of an attack task; no page shows the similarity that a reader would measure."""
+    return Run(folder / result["run"]).as_stored()
 
 
 @task_function("brittle.papers.tasks:transfer", "target", "run")

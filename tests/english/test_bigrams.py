@@ -6,6 +6,7 @@ import importlib.util
 import lzma
 from math import log10
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -38,9 +39,18 @@ def general(word: str) -> float:
     return 0.0 if rank is None else ZIPF / (rank + 1 / ZIPF)
 
 
+def script() -> ModuleType:
+    path = Path(__file__).parents[2] / "scripts" / "build_bigrams.py"
+    spec = importlib.util.spec_from_file_location("build_bigrams", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_a_table_comes_back_small_counts_exactly() -> None:
     model = tiny()
-    back = Bigrams.from_table(model.table())
+    back = Bigrams.from_table(script().table(model))
     assert (back.source, back.total, tuple(back.words)) == ("tests", 1000, WORDS)
     assert back.counts.tolist() == [200, 10, 400, 2]
     assert back.pairs.tolist() == model.pairs.tolist()
@@ -54,7 +64,7 @@ def test_a_table_of_many_pairs_comes_back() -> None:
     counts = rng.integers(1, 127, 5000)
     own = rng.integers(1, 10_000, size)
     words = [f"w{n}" for n in range(size)]
-    back = Bigrams.from_table(Bigrams("", 9, words, own, pairs, counts).table())
+    back = Bigrams.from_table(script().table(Bigrams("", 9, words, own, pairs, counts)))
     assert np.array_equal(back.pairs, pairs) and np.array_equal(back.pair_counts, counts)
     assert np.array_equal(back.counts, own)
 
@@ -109,10 +119,6 @@ def test_the_shipped_table_is_that_of_the_script() -> None:
     installed = Path("/usr/share/wordnet")
     if not installed.is_dir():
         pytest.skip("Debian's wordnet-base is not installed")
-    path = Path(__file__).parents[2] / "scripts" / "build_bigrams.py"
-    spec = importlib.util.spec_from_file_location("build_bigrams", path)
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    table = script.count(script.texts(installed)).table()
+    module = script()
+    table = module.table(module.count(module.texts(installed)))
     assert table == lzma.decompress(SHIPPED.read_bytes())

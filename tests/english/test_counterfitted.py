@@ -66,7 +66,7 @@ def test_a_table_comes_back_with_its_words_vectors_and_pairs() -> None:
     matrix = unit_rows(np.array([[3, 4], [-1, 0.5], [0.2, 0.9]], np.float32))
     pairs = np.array([[0, 2, 512], [1, 2, -40]], np.int16)
     back = SynonymVectors.from_table(
-        SynonymVectors(Vectors(["good", "bad", "fine"], matrix), pairs).table()
+        script().table(SynonymVectors(Vectors(["good", "bad", "fine"], matrix), pairs))
     )
     assert list(back.vectors.words) == ["good", "bad", "fine"]
     assert np.allclose(back.vectors.matrix, matrix, atol=0.01)

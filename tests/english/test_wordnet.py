@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from brittle.english.wordnet import FILES, WORDNET_FILE, WordNet, example_sentences, wordnet
+from brittle.english.wordnet import FILES, WORDNET_FILE, WordNet, wordnet
 from brittle.errors import UsageError
 
 TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -59,9 +59,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def script() -> ModuleType:
-    path = Path(__file__).parents[2] / "scripts" / "build_wordnet.py"
-    spec = importlib.util.spec_from_file_location("build_wordnet", path)
+def script(name: str = "build_wordnet") -> ModuleType:
+    path = Path(__file__).parents[2] / "scripts" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -69,7 +69,7 @@ def script() -> ModuleType:
 
 
 def test_a_folder_gives_groups_of_single_words_with_the_number_of_the_sense(folder: Path) -> None:
-    assert WordNet.from_folder(folder).table() == (
+    assert script().table(WordNet.from_folder(folder)) == (
         "#n\nwhole unit\nfilm1 Movie\npicture1 film\n"
         "#v\nsee watch\n"
         "#a\nplenty galore\none two three four five six seven eight nine ten\n"
@@ -78,7 +78,7 @@ def test_a_folder_gives_groups_of_single_words_with_the_number_of_the_sense(fold
 
 
 def test_example_sentences_are_without_definitions_and_quotations(folder: Path) -> None:
-    assert list(example_sentences(folder)) == ["she saw | it", "watch it!"]
+    assert list(script("build_bigrams").example_sentences(folder)) == ["she saw | it", "watch it!"]
 
 
 def test_synonyms_follow_the_senses_then_the_group(folder: Path) -> None:
@@ -96,17 +96,19 @@ def test_synonyms_follow_the_senses_then_the_group(folder: Path) -> None:
 
 def test_the_table_of_a_folder_reads_back_the_same(folder: Path) -> None:
     net = WordNet.from_folder(folder)
-    again = WordNet.from_table(net.table())
-    assert again.table() == net.table()
+    table = script().table
+    again = WordNet.from_table(table(net))
+    assert table(again) == table(net)
     assert again.synonyms("film", "n") == net.synonyms("film", "n")
 
 
 def test_the_script_writes_the_same_bytes_twice(folder: Path, tmp_path: Path) -> None:
-    build = script().build
+    module = script()
+    build = module.build
     first, second = tmp_path / "first.xz", tmp_path / "second.xz"
     assert build(folder, first) == build(folder, second)
     assert first.read_bytes() == second.read_bytes()
-    assert lzma.decompress(first.read_bytes()).decode() == WordNet.from_folder(folder).table()
+    assert lzma.decompress(first.read_bytes()).decode() == module.table(WordNet.from_folder(folder))
 
 
 def test_a_folder_without_its_files_says_which(folder: Path) -> None:
@@ -144,7 +146,8 @@ def test_the_shipped_table_is_that_of_debians_files() -> None:
     installed = Path("/usr/share/wordnet")
     if not installed.is_dir():
         pytest.skip("Debian's wordnet-base is not installed")
-    assert WordNet.from_folder(installed).table() == WordNet.shipped().table()
+    table = script().table
+    assert table(WordNet.from_folder(installed)) == table(WordNet.shipped())
 
 
 def test_the_licence_notice_lies_beside_the_table() -> None:

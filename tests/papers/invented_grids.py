@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
+from brittle.inside.measures import AttendedText, InsideCase, InsideRun
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
 from brittle.studies.grid.study import CellRow, GridCase, GridCell, GridStudy

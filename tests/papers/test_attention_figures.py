@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from brittle.metrics.inside import AttendedText, InsideCase
-from brittle.metrics.samples import sample_inside
+from brittle.inside.measures import AttendedText, InsideCase, sample_inside
 from brittle.reports.plots import standalone_svg
 from brittle_papers.attention.figures import (
     MAX_COLUMNS,

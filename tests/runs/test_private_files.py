@@ -11,7 +11,7 @@ import pytest
 
 import brittle
 from brittle.errors import UsageError
-from brittle.runs.inside import inside_path
+from brittle.inside import inside_path
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.safety import files
@@ -111,7 +111,7 @@ def targets() -> list[FakeTarget]:
 
 
 def make_grid(folder: Path) -> None:
-    brittle.grid(targets(), "key", FILMS, limit=2, name="study", folder=folder)
+    brittle.grid(targets(), FILMS, "key", limit=2, name="study", folder=folder)
 
 
 def make_transfer(folder: Path) -> None:

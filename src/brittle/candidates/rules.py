@@ -20,13 +20,15 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from brittle.candidates import Proposal
-from brittle.candidates.strong_words import find_class
+from brittle.candidates.training_data import find_class
 from brittle.english.forms import match_case
 from brittle.errors import UsageError
 from brittle.safety import files
 from brittle.safety.schema import Count, parse
 from brittle.text import Text, is_word
 
+FIRST_WORDS = '{"brittle rules":'
+"""How a file of rules begins."""
 ROUNDING = 1e-9  # 0.29 · 100 is 29 words, though a little less in floating point
 
 

@@ -53,7 +53,7 @@ class Bigrams:
 
     @staticmethod
     def from_table(table: bytes) -> Bigrams:
-        """Parse a table as `table()` writes it; large counts come back rounded."""
+        """Parse a table as scripts/build_bigrams.py writes it; large counts come back rounded."""
         source, total, names, rest = table.split(b"\n", 3)
         words = names.decode().split(" ")
         size = len(words)
@@ -72,23 +72,6 @@ class Bigrams:
         return Bigrams(
             source.decode(), int(total), words, counts, first * size + second, _counts_of(codes)
         )
-
-    def table(self) -> bytes:
-        """Format the counts as bytes."""
-        size = len(self.words)
-        first, second = np.divmod(self.pairs, size)
-        gaps = np.diff(second, prepend=0)
-        is_first = np.diff(first, prepend=-1) > 0
-        gaps[is_first] = second[is_first]
-        head = f"{self.source}\n{self.total}\n{' '.join(self.words)}\n".encode()
-        parts = (
-            self.counts.astype("<u4"),
-            np.bincount(first, minlength=size).astype("<u2"),
-            (gaps % 256).astype(np.uint8),
-            (gaps // 256).astype(np.uint8),
-            _codes_of(self.pair_counts),
-        )
-        return head + b"".join(part.tobytes() for part in parts)
 
     def log_probability(self, first: str, second: str) -> float:
         """Return log10 of the probability of a token after another, by absolute discounting."""
@@ -222,15 +205,10 @@ def bigrams() -> Bigrams:
 
 
 # Counts up to 127 are exact, larger ones are rounded to steps of a twelfth of a doubling.
-_EXACT = 128
-_STEPS = 12
-
-
-def _codes_of(counts: Integers) -> npt.NDArray[np.uint8]:
-    steps = np.rint(_STEPS * np.log2(np.maximum(counts, _EXACT) / _EXACT))
-    return np.minimum(np.where(counts < _EXACT, counts, _EXACT + steps), 255).astype(np.uint8)
+EXACT_COUNTS = 128
+STEPS_PER_DOUBLING = 12
 
 
 def _counts_of(codes: Integers) -> Integers:
-    large = np.rint(_EXACT * np.exp2((codes - _EXACT) / _STEPS))
-    return np.where(codes < _EXACT, codes, large).astype(np.int64)
+    large = np.rint(EXACT_COUNTS * np.exp2((codes - EXACT_COUNTS) / STEPS_PER_DOUBLING))
+    return np.where(codes < EXACT_COUNTS, codes, large).astype(np.int64)

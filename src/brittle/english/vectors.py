@@ -161,7 +161,6 @@ def _are_numbers(fields: Sequence[str], size: int) -> bool:
 
 
 SHIPPED = Path(__file__).with_name("counterfitted.bin.xz")
-LARGEST_CODE = 127
 THOUSAND = 1000
 
 
@@ -178,21 +177,13 @@ class SynonymVectors:
 
     @staticmethod
     def from_table(table: bytes) -> SynonymVectors:
-        """Parse a table as `table()` writes it."""
+        """Parse a table as scripts/counterfit.py writes it."""
         names, size, rest = table.split(b"\n", 2)
         words, dimensions = names.decode().split(" "), int(size)
         end = len(words) * dimensions
         codes = np.frombuffer(rest[:end], np.int8).reshape(len(words), dimensions)
         pairs = np.frombuffer(rest[end:], "<i2").reshape(-1, 3)
         return SynonymVectors(Vectors(words, unit_rows(codes.astype(np.float32))), pairs)
-
-    def table(self) -> bytes:
-        """Format the vectors as bytes: every number is rounded to a signed byte."""
-        matrix = np.asarray(self.vectors.matrix)
-        largest = np.abs(matrix).max(axis=1, keepdims=True)
-        codes = np.rint(matrix * (LARGEST_CODE / largest)).astype(np.int8)
-        head = f"{' '.join(self.vectors.words)}\n{matrix.shape[1]}\n".encode()
-        return b"".join([head, codes.tobytes(), self.pairs.astype("<i2").tobytes()])
 
     def similarity(self, a: str, b: str) -> float | None:
         """Return the cosine of two words, None if one has no vector."""

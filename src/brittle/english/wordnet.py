@@ -35,7 +35,6 @@ WORDNET_FILE = Path(__file__).with_name("wordnet.txt.xz")
 
 _SINGLE = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
-_EXAMPLE = re.compile(r'"([^"]+)"(\s*[-–—(])?')
 _MEMBER = re.compile(r"([^\d\s]+)(\d*)")
 
 
@@ -43,7 +42,7 @@ class WordNet:
     """Synonyms by lemma and part of speech; each part of speech is parsed at its first use."""
 
     def __init__(self, blocks: Mapping[str, str]) -> None:
-        self._blocks = blocks
+        self.blocks = blocks
         self._senses: dict[str, dict[str, list[tuple[int, str]]]] = {}
 
     @staticmethod
@@ -53,19 +52,15 @@ class WordNet:
 
     @staticmethod
     def from_table(table: str) -> WordNet:
-        """Parse a table as `table()` writes it."""
+        """Parse a table as scripts/build_wordnet.py writes it."""
         blocks = (block.partition("\n") for block in table.split("#")[1:])
         return WordNet({pos: lines for pos, _, lines in blocks})
 
     @staticmethod
     def from_folder(folder: str | Path) -> WordNet:
         """Load a folder of WordNet's own files: data.noun, index.noun, data.verb, …"""
-        root = _checked(folder)
+        root = checked_folder(folder)
         return WordNet({pos: "\n".join(_groups(root, part)) for pos, part in FILES.items()})
-
-    def table(self) -> str:
-        """Format the groups as one text; equal groups give equal texts."""
-        return "".join(f"#{pos}\n{self._blocks[pos].rstrip()}\n" for pos in FILES)
 
     def synonyms(self, lemma: str, pos: str, senses: int | None = None) -> tuple[str, ...]:
         """List the words that share a sense with the lemma, by sense, then in the group's order.
@@ -113,7 +108,7 @@ class WordNet:
         if pos in self._senses:
             return self._senses[pos]
         index: dict[str, list[tuple[int, str]]] = {}
-        for group in self._blocks.get(pos, "").splitlines():
+        for group in self.blocks.get(pos, "").splitlines():
             for member, sense in _MEMBER.findall(group):
                 index.setdefault(member.lower(), []).append((int(sense or 0), group))
         for groups in index.values():
@@ -128,20 +123,7 @@ def wordnet(folder: str | None = None) -> WordNet:
     return WordNet.shipped() if folder is None else WordNet.from_folder(folder)
 
 
-def example_sentences(folder: str | Path) -> Iterator[str]:
-    """Yield the example sentences of a WordNet folder, group by group.
-
-    Quotations, which end with the name of another author, are left out.
-    """
-    root = _checked(folder)
-    for part in FILES.values():
-        for line in _lines(root / f"data.{part}"):
-            for sentence, author in _EXAMPLE.findall(line.partition("|")[2]):
-                if not author:
-                    yield sentence
-
-
-def _checked(folder: str | Path) -> Path:
+def checked_folder(folder: str | Path) -> Path:
     """Return the path of a folder of WordNet's own files; refuse one that lacks some of them."""
     root = Path(folder)
     missing = [
@@ -180,11 +162,11 @@ def _groups(root: Path, part: str) -> Iterator[str]:
 
 def _entries(path: Path) -> Iterator[list[str]]:
     """Yield the fields of each line of a WordNet file, without licence header and glosses."""
-    for line in _lines(path):
+    for line in wordnet_lines(path):
         yield line.partition("|")[0].split()
 
 
-def _lines(path: Path) -> Iterator[str]:
+def wordnet_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a WordNet file, without the licence header."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):

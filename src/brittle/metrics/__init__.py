@@ -1,5 +1,6 @@
 """Pure functions over result rows: figures with intervals, curves, words, edits, pairs, grids."""
 
+from brittle.metrics.components import Components, pca
 from brittle.metrics.curves import (
     ConfidenceCurve,
     CostCurve,
@@ -15,7 +16,6 @@ from brittle.metrics.curves import (
     success_by_words,
 )
 from brittle.metrics.grid import AttackedTarget, Confusion, Grid, confusion, grid
-from brittle.metrics.inside import Components, pca
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
 from brittle.metrics.judged import (
     Agreement,

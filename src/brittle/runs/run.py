@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.inside import inside_path
 from brittle.kinds import KINDS
 from brittle.results import Result, Step
-from brittle.runs.store import Store, inside_path
+from brittle.runs.store import Store
 from brittle.safety.files import write_whole
 from brittle.validity.figures import FLOORS, VALIDITY, restore_floors, restore_validity
 
 if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
-    from brittle.metrics.inside import InsideRun
+    from brittle.inside.measures import InsideRun
+    from brittle.reports.kept import Drawing
     from brittle.reports.page import Section
+    from brittle.reports.table import Table
     from brittle.runs.drift import Recheck
     from brittle.validity.figures import Floors, Validity
     from brittle.validity.measuring import Pages
@@ -153,7 +156,7 @@ class Run:
         results = self._load("results", Store.results)
         if self._is_as_stored or self._is_complete:
             return
-        from brittle.runs.measuring import is_due, measure_late
+        from brittle.runs.late_measures import is_due, measure_late
 
         self._is_complete = True
         if is_due(self.manifest, results):
@@ -210,14 +213,14 @@ class Run:
         return summary_text(self)
 
     def _repr_html_(self) -> str:
-        from brittle.reports.summaries import summary_html
+        from brittle.reports.notebook import summary_html
 
         return summary_html(self)
 
     def frame(self) -> Any:
         """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
-        columns, rows = self.table()
+        columns, rows = self.columns_and_rows()
         return pandas.DataFrame.from_records(rows, columns=list(columns))
 
     def columns(self) -> tuple[str, ...]:
@@ -229,9 +232,28 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the results as flat dictionaries, one per case."""
-        return self.table()[1]
+        return self.columns_and_rows()[1]
 
-    def table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+    def table(self, name: str = "figures") -> Table:
+        """Return a table that shows and writes itself: its "figures", or its "ladder".
+
+        `run.table().latex()`, `.markdown()`, `.csv()`; a notebook shows it.
+        """
+        from brittle.reports.run_figures import run_table
+
+        return run_table(self, name)
+
+    def figure(self, name: str) -> Drawing:
+        """Return a figure of the report, which a notebook shows: "ladder", "queries", "words" …
+
+        `.save("ladder.svg")` writes it as .svg, .pdf or .png. An unknown name is refused with the
+        names of all figures.
+        """
+        from brittle.reports.run_figures import run_figure
+
+        return run_figure(self, name)
+
+    def columns_and_rows(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         """Return columns and rows, with the results loaded once."""
         results = self.results()
         columns = self.columns_of(results)
@@ -290,7 +312,8 @@ class Run:
         The run's own target is opened again, unless one is handed in. What was seen is kept beside
         the run, in NAME.inside.json, and computed only for cases that are not there.
         """
-        from brittle.runs.inside import broken_cases, looked_at
+        from brittle.inside.file import looked_at
+        from brittle.inside.looking import broken_cases
 
         rows = broken_cases(self, case, limit)
         return looked_at(self, self._opened(target), rows, layer)
@@ -399,7 +422,7 @@ class Run:
         """Return the report's section on what was seen inside the target, if there is one."""
         if not inside_path(self.path).exists():
             return []
-        from brittle.runs.inside import inside_sections
+        from brittle.inside.file import inside_sections
 
         return inside_sections(self)
 
@@ -448,6 +471,19 @@ def run_paths(folder: str | Path = "runs") -> list[Path]:
     paths = [path for path in Path(folder).glob("*.sqlite") if path.is_file()]
     paths = [path for path in paths if path.stat().st_size]
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def listed_row(path: Path) -> dict[str, Any]:
+    """Return a run as it stands in a list of runs; no result is loaded."""
+    run = Run(path)
+    manifest, counts = run.manifest, run.counts()
+    return {
+        "run": run.name,
+        **{name: manifest[name] for name in ("target", "attack", "data")},
+        "cases": f"{sum(counts.values())}/{manifest['examples']}",
+        "broken": counts.get("broken", 0),
+        "started": manifest["started"],
+    }
 
 
 def _state_of(path: Path) -> tuple[tuple[int, int] | None, ...]:

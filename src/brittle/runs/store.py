@@ -370,11 +370,6 @@ class Store:
             return self._db.execute(query).fetchone()[0]
 
 
-def inside_path(run: Path) -> Path:
-    """Return the path of the file beside a run that keeps what was seen inside its target."""
-    return run.with_suffix(".inside.json")
-
-
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.metrics.inside import InsideCase, change_by_distance, distance_name
+from brittle.inside.measures import InsideCase, change_by_distance, distance_name
+from brittle.inside.section import strongest_rows
 from brittle.reports.axes import CHARACTER_WIDTH, escape
 from brittle.reports.importance import importance_figure
-from brittle.reports.inside import strongest_rows
 
 WIDTH = 560
 ROW_HEIGHT, BAR_HEIGHT = 32, 10

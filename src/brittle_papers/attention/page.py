@@ -11,10 +11,10 @@ from itertools import product
 from typing import Any
 
 from brittle.formatting import NO_VALUE
-from brittle.metrics.inside import InsideCase, attention_shift
+from brittle.inside.measures import InsideCase, attention_shift
+from brittle.inside.section import clearest_cases
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure, summary
-from brittle.reports.inside import clearest_cases
 from brittle.studies.grid.study import Fields, paired_tests
 from brittle_papers.attention import results, stages
 from brittle_papers.attention.claims import JUDGES, AttentionFigures, first_layer_spread, relative

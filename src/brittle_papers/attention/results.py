@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from brittle.asks import NO_CANDIDATES
+from brittle.inside.file import load_inside
+from brittle.inside.measures import InsideCase, InsideRun
 from brittle.metrics.bleu import BleuContrast, BleuFigures, bleu_figures, compare_bleu
-from brittle.metrics.inside import InsideCase, InsideRun
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, mean_by_text
-from brittle.runs.inside import load_inside
 from brittle.studies.grid.study import CellRow, GridCell, GridStudy, best_attention, success
 from brittle_papers.attention import stages
 from brittle_papers.claims import difference as newcombe

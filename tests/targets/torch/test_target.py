@@ -15,9 +15,9 @@ torch = pytest.importorskip("torch")
 
 import brittle  # noqa: E402
 from brittle.errors import TargetError, UsageError  # noqa: E402
+from brittle.inside.nearest import embed_vocabulary  # noqa: E402
 from brittle.moves import EditRequest, EditSpace  # noqa: E402
 from brittle.opening import as_target  # noqa: E402
-from brittle.studies.representation import embed_vocabulary  # noqa: E402
 from brittle.targets.protocols import HasCanonicalScores, HasEmbeddings, HasFlips  # noqa: E402
 from brittle.targets.torch.target import TorchTarget  # noqa: E402
 from brittle.text import Text  # noqa: E402

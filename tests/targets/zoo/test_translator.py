@@ -14,8 +14,8 @@ pytest.importorskip("tokenizers")
 import brittle  # noqa: E402
 from brittle.engine.broker import Broker  # noqa: E402
 from brittle.errors import UsageError  # noqa: E402
+from brittle.inside.looking import CROSS_ATTENTION, broken_cases, look_inside  # noqa: E402
 from brittle.opening import as_target, load_zoo  # noqa: E402
-from brittle.runs.inside import CROSS_ATTENTION, broken_cases, look_inside  # noqa: E402
 from brittle.targets.capabilities import answers_of, make_desks  # noqa: E402
 from brittle.targets.zoo.translator import ZooTranslator, align_pieces, load_translator  # noqa: E402
 from brittle.text import Text  # noqa: E402

@@ -16,6 +16,7 @@ const cut = (text, head, tail) => {
 const changed = (removed, added, shown) => [
   removed ? element("del", "", ...shown(removed)) : null,
   added ? element("ins", "", ...shown(added)) : null,
+  revealed(added, removed) === added ? null : element("code", "codes", ...shown(revealed(added, removed))),
 ];
 
 const diff = (text, edits, isWhole) => {
@@ -129,7 +130,7 @@ const card = (entry) => {
   const head = element(
     "header",
     "",
-    element("span", "status", entry.status),
+    element("span", "status", outcome(entry)),
     brokenAt(entry) === null ? null : element("span", "level", data.levels.titles[entry.level]),
     verdict(entry),
     entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
@@ -138,5 +139,5 @@ const card = (entry) => {
   );
   const shown = entry.picture ? pictures(entry) : texts(entry, false);
   const parts = [head, shown, wayOf(entry), pathOf(entry)];
-  return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, ...parts);
+  return element("article", `card case is-${(outcome(entry) === "not tested" ? "not tested" : entry.status).replaceAll(" ", "-")}`, ...parts);
 };

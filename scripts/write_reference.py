@@ -1,0 +1,240 @@
+"""Write the parts of the docs that are made from the code.
+
+    python scripts/write_reference.py
+
+writes docs/reference/commands.md from the parser of the command line, and the settings of the
+attacks into docs/reference/attacks.md, between its marks. tests/test_docs_reference.py fails while
+one of the two is stale.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brittle.attacks import ATTACKS, Setting, recipe, settings
+from brittle.attacks.recipes import summary
+from brittle.cli.command import Command
+from brittle.cli.commands import commands, load_command
+from brittle.cli.parser import TARGETS, build_parser, commands_of
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
+OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
+CLOSING = "<!-- end of settings -->"
+SHARED_BY = 3
+"""A flag that means the same in so many commands is explained once."""
+HEAD = """# Commands
+
+This page lists every command with its flags. `brittle COMMAND --help` prints the same. \
+`scripts/write_reference.py` writes this page from the code, so it is complete.
+
+{contents}
+
+A flag may be shortened as long as it stays clear: `--lim` is `--limit`. If you misspell a command \
+or a flag, the message names the one that you probably meant. The settings of an attack, such as \
+`--share`, are flags too: [attacks](attacks.md#settings) lists them.
+
+## Exit codes
+
+| code | meaning | what a script should do |
+|---|---|---|
+| 0 | everything worked | go on |
+| 1 | a check failed: `compare --fail-if-worse` found a worse model, or `verify` found a text that \
+no longer breaks the target | fail, and keep the report |
+| 2 | the command is wrong, or a file cannot be read; nothing was done | fail; the message says \
+what to change |
+| 3 | the work is not complete: the target failed, or a limit was reached | run the same command \
+again: it resumes |
+| 130 | you interrupted it | run the same command again: it resumes |
+"""
+
+
+@dataclass(frozen=True)
+class FlagRow:
+    """A flag or an argument as the page shows it."""
+
+    written: str
+    help: str
+
+    @property
+    def name(self) -> str:
+        """The flag without what it takes."""
+        return self.written.split()[0].strip("`,")
+
+    def __str__(self) -> str:
+        return f"| {cell(self.written)} | {cell(self.help)} |"
+
+
+@dataclass(frozen=True)
+class CommandPart:
+    """A command without commands of its own: `brittle rules mine`."""
+
+    name: str
+    help: str
+    arguments: tuple[FlagRow, ...]
+    flags: tuple[FlagRow, ...]
+
+
+def cell(text: str) -> str:
+    """Write a text so that it stays in its cell."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def command_parts(name: str, parser: argparse.ArgumentParser, help: str) -> Iterator[CommandPart]:
+    """Yield a command, or the commands inside it."""
+    inside = commands_of(parser)
+    described = {
+        choice.dest: choice.help or ""
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for choice in action._choices_actions
+    }
+    for own, part in inside.items():
+        if own in described:
+            yield from command_parts(f"{name} {own}", part, described[own])
+    if not inside:
+        rows = [(action, flag_row(action)) for action in parser._actions if is_shown(action)]
+        flags = tuple(row for action, row in rows if action.option_strings)
+        yield CommandPart(
+            name, help, tuple(row for action, row in rows if not action.option_strings), flags
+        )
+
+
+def is_shown(action: argparse.Action) -> bool:
+    """Tell whether a flag is one for people: not --help, and none without a word about it."""
+    return action.dest not in ("help", "help_all") and action.help != argparse.SUPPRESS
+
+
+def flag_row(action: argparse.Action) -> FlagRow:
+    """Write a flag with what it takes, and its help."""
+    help_text = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
+    if not action.option_strings:
+        return FlagRow(f"`{action.metavar or action.dest}`", help_text)
+    names = [name for name in action.option_strings if not name.startswith("--no-")]
+    takes = "" if action.nargs == 0 else f" {metavar_of(action)}"
+    written = ", ".join(f"`{name}{takes}`" for name in names or action.option_strings)
+    if isinstance(action, argparse.BooleanOptionalAction):
+        written += f", `{action.option_strings[-1]}`"
+    return FlagRow(written, help_text)
+
+
+def metavar_of(action: argparse.Action) -> str:
+    if isinstance(action.metavar, str):
+        return action.metavar
+    if action.choices is not None:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return action.dest.upper()
+
+
+def shared_flags(parts: Sequence[CommandPart]) -> list[FlagRow]:
+    """Return the flags that several commands have, and that mean the same in all of them."""
+    times = Counter(row for part in parts for row in part.flags)
+    return [row for row, count in times.items() if count >= SHARED_BY]
+
+
+def examples_of(command: Command) -> str:
+    """Return the examples of a command, a line each, without the words around them."""
+    lines = []
+    for block in command.examples.split("\n\n"):
+        first, *rest = block.strip("\n").splitlines()
+        if first.startswith("example: "):
+            lines.append(first.removeprefix("example: "))
+        elif first.startswith("example") and TARGETS not in block:
+            lines += [line.strip() for line in rest]
+    return "\n".join(lines)
+
+
+def section(name: str, help: str, command: Command, shared: Sequence[FlagRow]) -> str:
+    """Write the section of a command."""
+    parser = commands_of(build_parser([name, "--help-all"]))[name]
+    parts = list(command_parts(f"brittle {name}", parser, help))
+    lines = [f"## brittle {name}", "", f"{help[0].upper()}{help[1:]}.", ""]
+    if examples := examples_of(command):
+        lines += ["```text", examples, "```", ""]
+    for part in parts:
+        if len(parts) > 1:
+            lines += [f"### {part.name}", "", f"{part.help[0].upper()}{part.help[1:]}.", ""]
+        own = [row for row in part.flags if row not in shared]
+        rows = [*part.arguments, *own]
+        if rows:
+            lines += ["| argument or flag | meaning |", "|---|---|", *map(str, rows), ""]
+        common = [f"`{row.name}`" for row in part.flags if row in shared]
+        if common:
+            also = "It also takes" if rows else "It takes"
+            lines += [f"{also} these [shared flags](#shared-flags): {', '.join(common)}.", ""]
+    return "\n".join(lines)
+
+
+def commands_page() -> str:
+    """Write the page of the commands."""
+    table: Mapping[str, str] = {name: entry.help for name, entry in commands().items()}
+    parts = [
+        part
+        for name, help in table.items()
+        for part in command_parts(
+            f"brittle {name}", commands_of(build_parser([name, "--help-all"]))[name], help
+        )
+    ]
+    shared = shared_flags(parts)
+    contents = ["| command | what it does |", "|---|---|"]
+    contents += [f"| [`{name}`](#brittle-{name}) | {cell(help)} |" for name, help in table.items()]
+    page = [HEAD.format(contents="\n".join(contents))]
+    page += ["## Shared flags", "", "These mean the same in every command that has them.", ""]
+    page += ["| flag | meaning |", "|---|---|", *map(str, shared), ""]
+    page += [section(name, help, load_command(name), shared) for name, help in table.items()]
+    return "\n".join(page).rstrip() + "\n"
+
+
+def setting_row(setting: Setting) -> str:
+    flag = f"--{setting.name.replace('_', '-')}"
+    written, default = f"`{flag}`", "" if setting.default is None else f"{setting.default}"
+    if setting.kind is bool:
+        written += f", `--no-{flag.removeprefix('--')}`"
+        default = "yes" if setting.default else "no"
+    return (
+        f"| {written} | {'needed' if setting.required else cell(default)} | {cell(setting.help)} |"
+    )
+
+
+def settings_block() -> str:
+    """Write the settings of all attacks; those of candidates, which many share, stand once."""
+    rows = {name: [setting_row(one) for one in settings(recipe(name))] for name in ATTACKS}
+    times = Counter(row for own in rows.values() for row in own)
+    shared = [row for row, count in times.items() if count >= SHARED_BY]
+    head = ["| setting | default | meaning |", "|---|---|---|"]
+    lines = ["Settings that several attacks share:", "", *head, *shared, ""]
+    for name, own in rows.items():
+        lines += [f"### {name}", "", summary(recipe(name)), ""]
+        single = [row for row in own if row not in shared]
+        if single:
+            lines += [*head, *single, ""]
+        common = ", ".join(f"`{row.split('`')[1]}`" for row in own if row in shared)
+        if common:
+            lines += [f"{'Also' if single else 'Settings'}, as above: {common}.", ""]
+        if not own:
+            lines += ["It has no settings.", ""]
+    return "\n".join(lines)
+
+
+def with_settings(page: str) -> str:
+    """Return the page of the attacks with these settings between its marks."""
+    before, _, rest = page.partition(OPENING)
+    _, _, after = rest.partition(CLOSING)
+    if not rest or not page.count(CLOSING):
+        sys.exit(f"{ATTACKS_PAGE.name} has no place for the settings: {OPENING} … {CLOSING}.")
+    return f"{before}{OPENING}\n{settings_block()}{CLOSING}{after}"
+
+
+def main() -> None:
+    COMMANDS.write_text(commands_page(), "utf-8")
+    ATTACKS_PAGE.write_text(with_settings(ATTACKS_PAGE.read_text("utf-8")), "utf-8")
+    print(f"{COMMANDS.name} and {ATTACKS_PAGE.name} in {REFERENCE.name}/")
+
+
+if __name__ == "__main__":
+    main()

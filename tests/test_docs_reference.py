@@ -1,0 +1,106 @@
+"""The reference is complete: every public name, command, flag and setting has its entry."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import brittle
+from brittle.attacks import ATTACKS, recipe, settings
+from brittle.cli.commands import commands
+from brittle.cli.parser import build_parser, commands_of
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+REMEDY = "Run `python scripts/write_reference.py`, read the difference, and commit the page."
+
+
+@pytest.fixture(scope="module")
+def script() -> Iterator[ModuleType]:
+    """Load the script that writes the reference."""
+    path = ROOT / "scripts" / "write_reference.py"
+    spec = importlib.util.spec_from_file_location("write_reference", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setitem(sys.modules, spec.name, module)  # its dataclasses look for it there
+    spec.loader.exec_module(module)
+    yield module
+    monkeypatch.undo()
+
+
+def test_the_page_of_commands_is_that_of_the_parser(script: ModuleType) -> None:
+    assert script.COMMANDS.read_text("utf-8") == script.commands_page(), REMEDY
+
+
+def test_the_settings_of_attacks_are_those_of_the_recipes(script: ModuleType) -> None:
+    page = script.ATTACKS_PAGE.read_text("utf-8")
+    assert page == script.with_settings(page), REMEDY
+    with pytest.raises(SystemExit, match="no place"):
+        script.with_settings("# Attacks")
+
+
+def parts(name: str, parser: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
+    """Return a command, or the commands inside it, by the headings that they have."""
+    inside = commands_of(parser)
+    return [part for own, p in inside.items() for part in parts(f"{name} {own}", p)] or [
+        (name, parser)
+    ]
+
+
+def section(page: str, heading: str) -> str:
+    """Return the text below a heading, up to the next one."""
+    found = re.search(
+        rf"^##+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL
+    )
+    assert found, f"the page has no heading {heading!r}"
+    return found[1]
+
+
+def has_row(text: str, flag: str) -> bool:
+    """Tell whether a flag is in the first cell of a row."""
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    return any(re.search(rf"`{re.escape(flag)}[ `]", row.split(" | ")[0]) for row in rows)
+
+
+def test_a_flag_without_its_entry_is_noticed() -> None:
+    table = "| flag | meaning |\n|---|---|\n| `--words N` | with `--share`, how many |"
+    assert has_row(table, "--words")
+    assert not has_row(table, "--word") and not has_row(table, "--share")
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_flag_of_a_command_has_its_entry(name: str) -> None:
+    page = (REFERENCE / "commands.md").read_text("utf-8")
+    shared = section(page, "Shared flags")
+    for heading, parser in parts(
+        f"brittle {name}", commands_of(build_parser([name, "--help-all"]))[name]
+    ):
+        text = section(page, heading)
+        for action in parser._actions:
+            if action.help == argparse.SUPPRESS or action.dest in ("help", "help_all"):
+                continue
+            flags = action.option_strings or [str(action.metavar or action.dest)]
+            is_listed = any(f"`{flag}`" in text.rpartition("shared flags")[2] for flag in flags)
+            for flag in flags:
+                assert has_row(text, flag) or (is_listed and has_row(shared, flag)), flag
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_setting_of_an_attack_has_its_entry(name: str) -> None:
+    text = section((REFERENCE / "attacks.md").read_text("utf-8"), name)
+    for setting in settings(recipe(name)):
+        assert f"`--{setting.name.replace('_', '-')}`" in text, setting.name
+
+
+def test_every_public_name_has_its_entry() -> None:
+    page = (REFERENCE / "python.md").read_text("utf-8")
+    named = re.findall(r"^::: brittle\.(\w+)$", page, re.MULTILINE)
+    assert sorted(named) == sorted(brittle.__all__)
