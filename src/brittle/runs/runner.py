@@ -28,6 +28,7 @@ from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.levels import LEVELS
 from brittle.opening import as_target
+from brittle.progress import Progress, reporting
 from brittle.results import Result, Step
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
@@ -40,6 +41,7 @@ from brittle.runs.store import Store
 from brittle.runs.under_way import ENDS_PROCESS, UnderWay, ask_one_by_one, react, suspects_of
 from brittle.runs.workers.setup import is_asked_by_driver
 from brittle.runs.workers.starting import WorkerAsker, Workforce, start_driver
+from brittle.statuses import ATTACKED
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.samples import SAMPLE_SIZE
@@ -59,6 +61,11 @@ class RunProgress:
     sent: int
     seconds: float
 
+    def __str__(self) -> str:
+        attacked = sum(self.counts.get(status, 0) for status in ATTACKED)
+        rate = self.sent / self.seconds if self.seconds > 0 else 0.0
+        return f"{self.counts.get('broken', 0)}/{attacked} broken, {rate:,.0f} rows/s"
+
 
 @exits_refused()
 def attack(
@@ -77,7 +84,7 @@ def attack(
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
-    progress: Callable[[RunProgress], None] | None = None,
+    progress: Progress[RunProgress] | None = True,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
     shared: SharedAnswers | None = None,
@@ -90,7 +97,8 @@ def attack(
     set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`) or a goal object; by
     default any other class counts. With several `workers` the cases are attacked in that many
     processes of this machine, or in actors of a Ray cluster; the results are the same. `shared`
-    keeps answers for further runs on the same target in this process.
+    keeps answers for further runs on the same target in this process. `progress` shows a bar in
+    terminals and notebooks; False shows none, and a function receives the reports.
 
     Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep` and
     `Workers` can be written flat, too: `budget=200` is `limits=Limits(budget=200)`, and
@@ -110,7 +118,7 @@ def attack(
     named = _for_data(named, dataset, attack)
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
         named = replace(named.as_stored(about), opened=as_target(named))
-    with _opened(named) as opened:
+    with _opened(named, progress) as opened:
         aims: dict[str, Any] = {"goal": goal, "toward": toward, "confidence": confidence}
         aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
         job = Job.of(opened, dataset, attack, settings, **aims)
@@ -128,7 +136,8 @@ def attack(
             closing(_open_broker(job, store, limits, shared, stopping)) as broker,
         ):
             heard = warn or _silent
-            _attack_cases(_Start(store, broker, job, taken, workforce, heard, progress))
+            with reporting(progress, "attacking") as report:
+                _attack_cases(_Start(store, broker, job, taken, workforce, heard, report))
         return Run(path)
 
 
@@ -144,9 +153,14 @@ def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
 
 
 @contextmanager
-def _opened(target: Target) -> Iterator[Any]:
-    """Open a target and close it in the end; one that is open already stays open."""
-    opened: Any = as_target(target)
+def _opened(target: Target, progress: Progress[Any] | None = None) -> Iterator[Any]:
+    """Open a target and close it in the end; one that is open already stays open.
+
+    A model that is trained first shows that where the run shows a bar.
+    """
+    is_shown: Progress[Any] = progress is True and target.progress is None
+    with reporting(is_shown, "training") as report:
+        opened: Any = as_target(replace(target, progress=report or target.progress))
     try:
         yield opened
     finally:

@@ -16,6 +16,7 @@ from brittle.attacks import ATTACKS
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
+from brittle.progress import Progress, listener, shows_progress
 from brittle.studies.grid.member_tasks import (
     REFUSED,
     attack_tasks,
@@ -140,6 +141,7 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
 
 
 @former_keywords(overwrite="new", report="progress")
+@shows_progress("grid")
 def grid(
     targets: str | Pool | Sequence[Any],
     examples: Any,
@@ -154,7 +156,7 @@ def grid(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    progress: Report = lambda message: None,
+    progress: Progress[str] = True,
     new: bool = False,
     **settings: Any,
 ) -> GridStudy:
@@ -187,7 +189,7 @@ def grid(
         "grid",
         request.name,
         folder,
-        partial(_measure, request, backend=where, report=progress),
+        partial(_measure, request, backend=where, report=listener(progress)),
         facts=None if new else facts_of(request),
     )
 
