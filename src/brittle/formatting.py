@@ -73,6 +73,17 @@ def plural(count: float, names: str | Sequence[str]) -> str:
     return f"{number(count)} {one if count == 1 else many}"
 
 
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """Format names as a list in a sentence.
+
+    >>> listed(["csv", "jsonl", "md"], "or"), listed(["a", "b"]), listed(["a"])
+    ('csv, jsonl or md', 'a and b', 'a')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
 def _singular(name: str) -> str:
     """Write the first noun in plural of a phrase in singular.
 

@@ -17,6 +17,7 @@ import brittle
 from brittle import data
 from brittle.errors import UsageError
 from brittle.reports.rate_matrix import means
+from brittle.runs import late_measures
 from brittle.studies.pools import Member
 from brittle.studies.transfer.scoring import label_texts, pack_texts, unpack_texts
 from brittle.studies.transfer.showing import rate_matrix
@@ -62,6 +63,18 @@ def label_of(target: FakeTarget, fields: Sequence[tuple[str, str]]) -> int:
 
 def cells(study: TransferStudy) -> tuple[Any, Any]:
     return study.matrix().rate, study.matrix().rate_of_right
+
+
+def test_studies_measure_no_similarity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No study shows it, and an encoder would cost more than the attacks."""
+    monkeypatch.delenv("BRITTLE_MEASURES")
+    measured: list[Path] = []
+    monkeypatch.setattr(late_measures, "measure_late", lambda path, manifest: measured.append(path))
+    study = brittle.transfer(pool(), TEXTS, "pwws", limit=30, folder=tmp_path)
+    brittle.grid(pool(), TEXTS, "pwws", limit=5, folder=tmp_path)
+    assert not measured
+    run = brittle.open_run(next((tmp_path / study.name).glob("*.sqlite")))
+    assert run.results() and measured == [run.path]  # they are due for whoever opens a run itself
 
 
 def test_every_cell_is_what_the_target_says(tmp_path: Path) -> None:
@@ -175,7 +188,7 @@ def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     named["limit"] = 12
     brittle.transfer(pool(), TEXTS, "random-swap", winners=3, **named)
     assert (tmp_path / "mine.study.json").read_text() != stored
-    assert brittle.transfer(pool(), TEXTS, "pwws", overwrite=True, **named).attack == "pwws"
+    assert brittle.transfer(pool(), TEXTS, "pwws", new=True, **named).attack == "pwws"
 
 
 def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
@@ -188,7 +201,7 @@ def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     members: list[Any] = [first, second, dying, "python:nowhere:model"]
     named: dict[str, Any] = {"limit": 20, "name": "mine", "folder": tmp_path}
     lines: list[str] = []
-    study = brittle.transfer(members, TEXTS, "pwws", report=lines.append, **named)
+    study = brittle.transfer(members, TEXTS, "pwws", progress=lines.append, **named)
     assert set(study.failures) == {"D", "python:nowhere:model"}
     assert sum("open python:nowhere:model: begins" in line for line in lines) == 1
     assert "out of memory" in study.failures["D"]
