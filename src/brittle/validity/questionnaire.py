@@ -151,7 +151,7 @@ SAME_MEANING = (
     "something else, or nothing",
     "related, but mostly different",
     "similar, but something important differs",
-    "the same but for a detail",
+    "the same except for a detail",
     "the same",
 )
 NATURAL = (
@@ -162,22 +162,19 @@ NATURAL = (
     "as a person would {write} it",
 )
 LABEL_GUIDELINE = (
-    "Label: what would whoever made it call this {thing}? Go by the whole of it. If no label fits "
-    "better than another, choose “cannot tell”."
+    "Label: read the whole {thing}. If no label fits better than another, choose “cannot tell”."
 )
 NATURAL_GUIDELINE = (
-    "Natural: could a person have {written} this on purpose? Wrong forms, parts that nobody would "
-    "put there and broken sentences make it less natural. What all {thing}s here have, such as "
-    "missing capitals or blanks before commas, does not count."
+    "Natural: could a person have {written} this on purpose? Wrong forms, parts that do not belong "
+    "there and broken sentences make it less natural. Ignore what all {thing}s here have, such as "
+    "missing capitals or spaces before commas."
 )
 MEANING_GUIDELINE = (
-    "Meaning: would you tell a friend the same after either {thing}? A change that is merely "
-    "odd changes nothing; one that makes it {say} another thing does."
+    "Meaning: would you tell a friend the same after either {thing}? A change that is only odd "
+    "does not change the meaning. A change that makes it {say} something else does."
 )
-LABEL = Question("label", "label", "Which label fits this {thing}?")
-BLIND = (
-    "Some {thing}s were changed by a program, some were not. You cannot know which; do not guess."
-)
+LABEL = Question("label", "label", "Which label would the author give this {thing}?")
+BLIND = "A program changed some of the {thing}s. You cannot know which ones, so do not guess."
 
 _QUESTIONNAIRES = (
     Questionnaire(
@@ -244,7 +241,7 @@ _QUESTIONNAIRES = (
         ("First", "Second", "The original"),
         (
             "Handwritten: could somebody have drawn this with a pen?",
-            "Closer: which of the two would you rather take for the original?",
+            "Closer: which of the two looks more like the original?",
         ),
         by_class=True,
         source="Zhao et al. (2018), Table 7",
@@ -265,7 +262,7 @@ _QUESTIONNAIRES = (
             ),
         ),
         ("First", "Second", "The original"),
-        ("Natural: which of the two could a person rather have {written}?",),
+        ("Natural: which of the two is more likely {written} by a person?",),
         by_class=True,
         source="Zhao et al. (2018), section 4",
         differs="The paper compared its adversaries of LeNet with those of FGSM; it does not say "
@@ -282,7 +279,7 @@ _QUESTIONNAIRES = (
         ("The {thing}", "The original"),
         (
             "Grammatical: could it be printed without a correction?",
-            "Similar: does it say about the same as the original?",
+            "Similar: does it say nearly the same as the original?",
         ),
         source="Zhao et al. (2018), Table 8",
         differs="The paper had 20 pairs of sentences and 4 answers a question; it does not print "
@@ -294,7 +291,7 @@ _QUESTIONNAIRES = (
         "rivals",
         (LABEL, Question("readable", "which", "Which one is more natural?", (0, 1), (0, 1))),
         ("First", "Second"),
-        (LABEL_GUIDELINE, "Natural: which of the two would a person rather have {written}?"),
+        (LABEL_GUIDELINE, "Natural: which of the two is more likely {written} by a person?"),
         relative=True,
         source="Hsieh et al. (2019), Tables 3 and 4",
         differs="The paper had 3 answers a sample, and does not say whether one person saw both "
