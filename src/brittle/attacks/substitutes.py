@@ -22,7 +22,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.asks import NO_CANDIDATES, Ask, Attend, Case, Embed, Probe, Search, Tag, Try, Unfit
+from brittle.asks import (
+    NO_CANDIDATES,
+    NORMALISED,
+    Ask,
+    Attend,
+    Case,
+    EditClass,
+    Embed,
+    Probe,
+    Search,
+    Tag,
+    Try,
+    Unfit,
+)
 from brittle.candidates import ContextProposal, Proposal
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
@@ -44,8 +57,10 @@ def substitutes(
     Words that the target does not read have none. Tags are asked for only if the proposal needs
     them; one that looks at the sentence has its substitutes tagged there, and may drop them. An
     entity comes after the words of the proposal. A text without any substitute is unfit for the
-    attack.
+    attack; so is every text if the target undoes what the proposal does.
     """
+    if isinstance(proposal, EditClass) and proposal.name in case.normalised:
+        raise Unfit(NORMALISED)
     text, read_positions = case.text, set(case.positions)
     tags: Sequence[str] = ("",) * len(text)
     if proposal.needs_tags:

@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 
 from brittle.candidates import Proposal
 from brittle.errors import UsageError, unknown
-from brittle.levels import REWRITE
+from brittle.levels import CHARACTER_CLASSES, REWRITE
 
 if TYPE_CHECKING:
     from brittle.candidates.entities import Entities
     from brittle.data.columns import Columns
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
-PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = PRESETS = (
+PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = WORD_PRESETS = (
     *("paper", "careful", "strict", "loose", "any", "typo"),
 )
+PRESETS = (*WORD_PRESETS, *CHARACTER_CLASSES)
 """Candidates by one word: as published; those a person would write; of these, the texts that also
 keep meaning and fluency (`brittle.goals.constraints`); those that a person might write; another
-name of the first; and words with one typing error."""
+name of the first; words with one typing error; and classes of edited characters."""
 LIKELY = "likely"
-CANDIDATES = "careful, loose, any (or paper), typo, strict, or a JSON file {word: [substitutes]}"
+CANDIDATES = (
+    "careful, loose, any (or paper), typo, strict, look-alike (or another class of characters), or "
+    "a JSON file {word: [substitutes]}"
+)
 SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
@@ -106,6 +110,7 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
 
 def _source(settings: CandidateSettings, table: str | None) -> Proposal:
     """Return where candidates come from, before any word is spared."""
+    from brittle.candidates.characters import EditedCharacters
     from brittle.candidates.neighbours import Neighbours
     from brittle.candidates.synonyms import SubstituteTable
     from brittle.candidates.typos import KeyTypos
@@ -114,6 +119,8 @@ def _source(settings: CandidateSettings, table: str | None) -> Proposal:
         return SubstituteTable.load(table)
     if settings.candidates == TYPO:
         return KeyTypos()
+    if settings.candidates in CHARACTER_CLASSES:
+        return EditedCharacters(settings.candidates)
     if settings.neighbours is not None:
         return Neighbours(settings.neighbours, k=settings.k, within=settings.within)
     senses, preset = settings.senses, settings.candidates or PAPER

@@ -76,6 +76,10 @@ DATA_FLAGS: Mapping[str, Mapping[str, Any]] = {
         "default": "",
         "help": "fields that the attack does not change",
     },
+    "skip-bad": {
+        "action": "store_true",
+        "help": "leave out rows of a file that cannot be used, and say how many of which kind",
+    },
     "limit": {
         "type": positive,
         "metavar": "N",
@@ -107,7 +111,12 @@ def load_data(args: argparse.Namespace) -> Dataset:
     from brittle import data
 
     return data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+        args.data,
+        split=args.split,
+        text=args.text,
+        label=args.label,
+        locked=args.locked,
+        skip_bad=getattr(args, "skip_bad", False),
     )
 
 

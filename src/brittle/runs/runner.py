@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import Attack, Case, declared, uses_budget
+from brittle.asks import Attack, Case, declared, edit_classes, uses_budget
 from brittle.attacks import wanted_mask
 from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
@@ -33,7 +33,7 @@ from brittle.results import Result, Step
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
-from brittle.runs.options import Keep, Limits, split_flat, with_flat
+from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
 from brittle.runs.resuming import default_path, is_finished_part, open_store, same_but_budget
 from brittle.runs.rows import FinishedRows, result_of, rows_of, steps_of
 from brittle.runs.run import Run
@@ -44,6 +44,7 @@ from brittle.runs.workers.starting import WorkerAsker, Workforce, start_driver
 from brittle.statuses import ATTACKED
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
+from brittle.targets.diagnosis.normalised import probe_classes
 from brittle.targets.diagnosis.samples import SAMPLE_SIZE
 from brittle.targets.options import Target
 from brittle.targets.protocols import HasScores, Translates, close, declared_by
@@ -77,38 +78,37 @@ def attack(
     keep: Keep = Keep(),
     workers: Workers | int = Workers(),
     seed: int = 0,
-    goal: str | Goal | None = None,
-    toward: str | None = None,
-    confidence: float | None = None,
+    goal: str | Goal | Aim | None = None,
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
     progress: Progress[RunProgress] | None = True,
-    warn: Callable[[str], None] | None = None,
-    stopping: threading.Event | None = None,
-    shared: SharedAnswers | None = None,
+    session: Session = Session(),
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or returns it.
 
     `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
     or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
-    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`) or a goal object; by
-    default any other class counts. With several `workers` the cases are attacked in that many
-    processes of this machine, or in actors of a Ray cluster; the results are the same. `shared`
-    keeps answers for further runs on the same target in this process. `progress` shows a bar in
-    terminals and notebooks; False shows none, and a function receives the reports.
+    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an
+    `Aim`; by default any other class counts. With several `workers` the cases are attacked in that
+    many processes of this machine, or in actors of a Ray cluster; the results are the same.
+    `progress` shows a bar in terminals and notebooks; False shows none, and a function receives the
+    reports.
 
-    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep` and
-    `Workers` can be written flat, too: `budget=200` is `limits=Limits(budget=200)`, and
-    `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
+    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep`,
+    `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
+    `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
     options, settings = split_flat(settings)
     limits = with_flat(limits, "limits", options["limits"])
     keep = with_flat(keep, "keep", options["keep"])
     workers = workers if isinstance(workers, Workers) else Workers(workers)
     workers = with_flat(workers, "workers", options["workers"])
+    aim = with_flat(goal if isinstance(goal, Aim) else Aim(goal), "aim", options["aim"])
+    session = with_flat(session, "session", options["session"])
+    warn = session.warn or _silent
     about = options["target"].pop("about_target", None)
     named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
@@ -119,25 +119,24 @@ def attack(
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
         named = replace(named.as_stored(about), opened=as_target(named))
     with _opened(named, progress) as opened:
-        aims: dict[str, Any] = {"goal": goal, "toward": toward, "confidence": confidence}
+        aims: dict[str, Any] = {field.name: getattr(aim, field.name) for field in fields(aim)}
         aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
         job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(limits.watchdog, lambda: job.fixed)
         taken = job.dataset.take(limits.limit, seed)
         manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
-        path = _path_of(job, folder, name, limits.budget, warn or _silent)
+        path = _path_of(job, folder, name, limits.budget, warn)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
         workforce = Workforce(workers, replace(named, opened=None), limits)
         with (
             open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
-            closing(_open_broker(job, store, limits, shared, stopping)) as broker,
+            closing(_open_broker(job, store, limits, session)) as broker,
         ):
-            heard = warn or _silent
             with reporting(progress, "attacking") as report:
-                _attack_cases(_Start(store, broker, job, taken, workforce, heard, report))
+                _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
         return Run(path)
 
 
@@ -172,8 +171,7 @@ def _open_broker(
     job: Job,
     store: Store,
     limits: Limits,
-    shared: SharedAnswers | None,
-    stopping: threading.Event | None,
+    session: Session,
 ) -> Broker:
     """Return the broker of a run, which goes on counting where the last start stopped."""
     stored = store.totals
@@ -185,9 +183,9 @@ def _open_broker(
         watchdog=limits.watchdog,
         most_sent=limits.max_sent,
         batch=limits.batch,
-        caches={} if shared is None else shared.caches_of(job),
+        caches={} if session.shared is None else session.shared.caches_of(job),
         totals=totals,
-        stopping=stopping or threading.Event(),
+        stopping=session.stopping or threading.Event(),
     )
 
 
@@ -291,6 +289,7 @@ def _attack_cases(start: _Start) -> None:
                 start.job = with_keywords(start.job, store, asker, start.taken, start.ids)
             if not start.done:
                 _diagnose(start, asker)
+            start.job = _with_normalised(start, asker)
             _store_rows(start, finished)
         message = ask_again(store, start.broker, start.job)
         if message is not None:
@@ -362,6 +361,22 @@ def _diagnose(start: _Start, asker: Asker) -> None:
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])
     start.keep_warnings(messages, first)
+
+
+def _with_normalised(start: _Start, asker: Asker) -> Job:
+    """Return the job with the classes of edits that the target undoes; they are measured once."""
+    job, measured = start.job, start.store.manifest.get("normalisation")
+    classes = edit_classes(job.attack)
+    if classes and measured is None:
+        cases = list(islice(start.cases(), SAMPLE_SIZE))
+        with start.under_way.asking(case.id for case in cases):
+            probed = probe_classes(job.target, classes, cases, asker)
+        measured = {
+            name: asdict(one) | {"is_normalised": one.is_normalised} for name, one in probed.items()
+        }
+        start.store.amend(normalisation=measured)
+    undone = [name for name, one in (measured or {}).items() if one["is_normalised"]]
+    return replace(job, normalised=tuple(undone))
 
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:

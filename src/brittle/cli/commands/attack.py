@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,13 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.console import shown
+from brittle.errors import BrittleError, UsageError
 from brittle.formatting import plural
 from brittle.runs.options import Keep, Limits
 from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
+    from brittle.data.dataset import Dataset
     from brittle.runs.runner import RunProgress
 
 DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
@@ -142,6 +145,33 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     add_output_flags(parser)
 
 
+def _load_data(args: argparse.Namespace) -> Dataset:
+    """Load the data; what is wrong with a file includes labels that the target does not have."""
+    from brittle.data.problems import BadTable
+    from brittle.targets.labels import format_pairs, unknown_labels
+    from brittle.targets.registry import find_kind
+
+    try:
+        return load_data(args)
+    except BadTable as error:
+        kind = find_kind(args.target)
+        own: Sequence[str] = ()
+        if error.labels and kind is not None and not kind.is_prefix:  # opening a file costs nothing
+            with suppress(BrittleError):
+                own = getattr(open_target(args), "labels", ())
+        unknown = unknown_labels(error.labels, own, args.labels) if own else []
+        if not unknown:
+            raise
+        counts = ", ".join(f"{name!r}: {plural(error.labels[name], 'rows')}" for name in unknown)
+        remedy = "--skip-bad leaves these out, too"
+        if len(unknown) == len(error.labels):
+            pairs = format_pairs(sorted(error.labels), own)
+            remedy = f"--labels {pairs} says which is which; check the order"
+        raise UsageError(
+            f"{error}\nThe target has the labels {', '.join(own)}, but not {counts} ({remedy})."
+        ) from None
+
+
 def _run_attack(args: argparse.Namespace) -> None:
     from rich.console import Group
 
@@ -150,7 +180,7 @@ def _run_attack(args: argparse.Namespace) -> None:
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
-    dataset = load_data(args)
+    dataset = _load_data(args)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
     target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
