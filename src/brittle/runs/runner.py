@@ -134,9 +134,9 @@ def attack(
         with (
             open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
             closing(_open_broker(job, store, limits, session)) as broker,
+            reporting(progress, "attacking") as report,
         ):
-            with reporting(progress, "attacking") as report:
-                _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
+            _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
         return Run(path)
 
 
