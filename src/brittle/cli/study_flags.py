@@ -5,10 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.command import add_backend_flags, add_data_flags, add_output_flags, positive
+from brittle.cli.command import (
+    add_backend_flags,
+    add_data_flags,
+    add_output_flags,
+    load_data,
+    positive,
+)
+
+if TYPE_CHECKING:
+    from brittle.data.dataset import Dataset
 
 POOL_HELP = "the models: pool:NAME, pool:FILE, or targets separated by commas"
 USUAL = (
@@ -36,7 +45,10 @@ def add_study_flags(
 
     Its name is `made_of` some parts by default; `changed` are flags of the data that differ.
     """
-    cases = {"default": limit, "help": f"use N cases (default: {limit:,})"}
+    # Not set at all if it is not given, so that what is left out can be said.
+    about = f"use the first N cases of a random order, or all (default: {limit:,})"
+    cases = {"default": argparse.SUPPRESS, "help": about}
+    parser.set_defaults(default_limit=limit)
     seed = "the seed of the random order and of the study (default: 0)"
     add_data_flags(parser, **({"limit": cases, "seed": seed} | changed))
     add = parser.add_argument_group("study").add_argument
@@ -48,6 +60,21 @@ def add_study_flags(
     if has_backend:
         add_backend_flags(parser)
     add_output_flags(parser)
+
+
+def load_study_data(args: argparse.Namespace) -> Dataset:
+    """Load the data of a study; its limit becomes a number, and what it leaves out is said."""
+    dataset = load_data(args)
+    count = len(dataset)
+    if not hasattr(args, "limit"):
+        args.limit = args.default_limit
+        if count > args.limit and not args.quiet:
+            console.tell(
+                f"--limit is not set: the study takes {args.limit:,} of {count:,} examples, in a "
+                "random order. --limit all takes all of them."
+            )
+    args.limit = args.limit or count
+    return dataset
 
 
 def progress_of(args: argparse.Namespace) -> Callable[[str], None]:

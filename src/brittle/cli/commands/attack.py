@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
 """The limits whose flags stand with those of the data and of the budget; others with the run's."""
+FIRST_TRY = 1000
+"""So many examples of a large data set are attacked if no limit is set."""
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 examples:
@@ -108,7 +110,12 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
     known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
     seed = "the seed of the random order and of the attack (default: 0)"
-    limit = "attack the first N examples of a random order"
+    # Not set at all if it is not given: `--limit all` and no limit differ.
+    about = (
+        f"attack the first N examples of a random order, or all (default: all, but {FIRST_TRY:,} "
+    )
+    about += f"of more than {2 * FIRST_TRY:,})"
+    limit = {"default": argparse.SUPPRESS, "help": about}
     add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument
     add_goal_flag(add)
@@ -184,6 +191,9 @@ def _run_attack(args: argparse.Namespace) -> None:
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
     target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
+    limits = parsed_options(args, Limits)
+    if not hasattr(args, "limit"):
+        limits = replace(limits, first_try=FIRST_TRY)
     rounds = 0
 
     def report_round(state: RunProgress) -> None:
@@ -202,7 +212,7 @@ def _run_attack(args: argparse.Namespace) -> None:
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
             goal=join_goals(args.goal),
-            limits=parsed_options(args, Limits),
+            limits=limits,
             keep=parsed_options(args, Keep),
             workers=parsed_options(args, Workers),
             **{name: getattr(args, name) for name in RUN_FLAGS},

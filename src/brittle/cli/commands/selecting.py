@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_backend_flags, add_output_flags, backend_of, positive
+from brittle.cli.command import (
+    Command,
+    add_backend_flags,
+    add_output_flags,
+    backend_of,
+    count_or_all,
+)
 from brittle.cli.console import shown
 from brittle.errors import UsageError, unknown
 from brittle.safety.files import write_whole
@@ -59,8 +65,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     attack("--data", metavar="DATA", help=data)
     attack("--text", metavar="COLUMN[,COLUMN]", help="the column of the texts in that file")
     attack("--label", metavar="COLUMN", help="the column of the labels in that file")
-    limit = "attack only the first N texts of the study (default: all)"
-    attack("--limit", type=positive, metavar="N", help=limit)
+    limit = "attack only the first N texts of the study, or all (default: all)"
+    attack("--limit", type=count_or_all, metavar="N", help=limit)
     out = "with --attack: write the figure as a page (.html) or as a figure (.svg)"
     attack("--out", type=Path, metavar="FILE", help=out)
     add_backend_flags(parser)

@@ -11,9 +11,9 @@ import argparse
 from collections.abc import Sequence
 
 from brittle.cli.attack_flags import parsed_settings
-from brittle.cli.command import Command, backend_of, load_data, positive
+from brittle.cli.command import Command, backend_of, positive
 from brittle.cli.output import print_made_study
-from brittle.cli.study_flags import USUAL, add_pool, add_study_flags, progress_of
+from brittle.cli.study_flags import USUAL, add_pool, add_study_flags, load_study_data, progress_of
 
 TRANSFER_EXAMPLES = """\
 examples:
@@ -51,7 +51,7 @@ def _add_transfer_flags(parser: argparse.ArgumentParser) -> None:
 def _run_transfer(args: argparse.Namespace) -> None:
     from brittle.studies.transfer.transfer import transfer
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
     where = backend_of(args)
     names = ("limit", "winners", "seeds", "seed", "budget", "name", "new")
     study = transfer(
@@ -118,7 +118,7 @@ def _add_grid_flags(parser: argparse.ArgumentParser) -> None:
 def _run_grid(args: argparse.Namespace) -> None:
     from brittle.studies.grid.grid import grid
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
     where = backend_of(args)
     names = ("limit", "all_right", "seed", "budget", "name", "new")
     study = grid(
@@ -204,7 +204,7 @@ def _add_robustness_flags(parser: argparse.ArgumentParser) -> None:
 def _run_robustness(args: argparse.Namespace) -> None:
     from brittle.studies.robustness.robustness import robustness
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
     names = ("limit", "per_class", "all_right", "samples", "step", "radius", "misses", "refine")
     study = robustness(
         args.pool,
