@@ -147,6 +147,11 @@ def add_output_flags(parser: argparse.ArgumentParser) -> None:
     add("--quiet", action="store_true", help="print only the path of what was made")
 
 
+def add_dry_run_flag(add: Callable[..., object]) -> None:
+    """Add the flag of a command that may take long."""
+    add("--dry-run", action="store_true", help="only say how much work this is, and do nothing")
+
+
 def add_option_flags(
     add: Callable[..., Any],
     options: type,

@@ -11,6 +11,7 @@ from brittle.cli import console
 from brittle.cli.command import (
     add_backend_flags,
     add_data_flags,
+    add_dry_run_flag,
     add_output_flags,
     load_data,
     positive,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 POOL_HELP = "the models: pool:NAME, pool:FILE, or targets separated by commas"
 USUAL = (
     *("data", "text", "label", "limit", "seed", "budget"),
-    *("name", "new", "report", "workers", "json", "quiet"),
+    *("name", "new", "report", "dry-run", "workers", "json", "quiet"),
 )
 """The flags of studies that `--help` shows; those of one study alone come after them."""
 
@@ -56,6 +57,7 @@ def add_study_flags(
         add("--budget", type=positive, metavar="N", help="ask at most N queries for each case")
     add("--name", help=f"the name of the study (default: made of {made_of})")
     add("--new", action="store_true", help="replace a study of this name that has other settings")
+    add_dry_run_flag(add)
     add("--report", type=Path, metavar="FILE", help="write the page of the study, too")
     if has_backend:
         add_backend_flags(parser)
