@@ -124,7 +124,7 @@ def load_data(args: argparse.Namespace) -> Dataset:
         text=args.text,
         label=args.label,
         locked=args.locked,
-        skip_bad=args.skip_bad,
+        skip_bad=getattr(args, "skip_bad", False),
     )
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from brittle.results import Result, Step
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
-from brittle.runs.options import Keep, Limits, split_flat, with_flat
+from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,
@@ -77,37 +77,35 @@ def attack(
     keep: Keep = Keep(),
     workers: Workers | int = Workers(),
     seed: int = 0,
-    goal: str | Goal | None = None,
-    toward: str | None = None,
-    confidence: float | None = None,
+    goal: str | Goal | Aim | None = None,
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
     progress: Callable[[RunProgress], None] | None = None,
-    warn: Callable[[str], None] | None = None,
-    stopping: threading.Event | None = None,
-    shared: SharedAnswers | None = None,
+    session: Session = Session(),
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or returns it.
 
     `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
     or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
-    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`) or a goal object; by
-    default any other class counts. With several `workers` the cases are attacked in that many
-    processes of this machine, or in actors of a Ray cluster; the results are the same. `shared`
-    keeps answers for further runs on the same target in this process.
+    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an
+    `Aim`; by default any other class counts. With several `workers` the cases are attacked in that
+    many processes of this machine, or in actors of a Ray cluster; the results are the same.
 
-    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep` and
-    `Workers` can be written flat, too: `budget=200` is `limits=Limits(budget=200)`, and
-    `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
+    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep`,
+    `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
+    `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
     options, settings = split_flat(settings)
     limits = with_flat(limits, "limits", options["limits"])
     keep = with_flat(keep, "keep", options["keep"])
     workers = workers if isinstance(workers, Workers) else Workers(workers)
     workers = with_flat(workers, "workers", options["workers"])
+    aim = with_flat(goal if isinstance(goal, Aim) else Aim(goal), "aim", options["aim"])
+    session = with_flat(session, "session", options["session"])
+    warn = session.warn or _silent
     about = options["target"].pop("about_target", None)
     named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
@@ -118,13 +116,13 @@ def attack(
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
         named = replace(named.as_stored(about), opened=as_target(named))
     with _opened(named) as opened:
-        aims: dict[str, Any] = {"goal": goal, "toward": toward, "confidence": confidence}
+        aims: dict[str, Any] = {field.name: getattr(aim, field.name) for field in fields(aim)}
         aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
         job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(limits.watchdog, lambda: job.fixed)
-        path = _path_of(job, folder, name, limits.budget, warn or _silent)
-        limits = with_first_limit(limits, path, len(job.dataset), new, warn or _silent)
+        path = _path_of(job, folder, name, limits.budget, warn)
+        limits = with_first_limit(limits, path, len(job.dataset), new, warn)
         taken = job.dataset.take(limits.limit, seed)
         manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
         ids = case_ids(taken.examples)
@@ -133,10 +131,9 @@ def attack(
         workforce = Workforce(workers, replace(named, opened=None), limits)
         with (
             open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
-            closing(_open_broker(job, store, limits, shared, stopping)) as broker,
+            closing(_open_broker(job, store, limits, session)) as broker,
         ):
-            heard = warn or _silent
-            _attack_cases(_Start(store, broker, job, taken, workforce, heard, progress))
+            _attack_cases(_Start(store, broker, job, taken, workforce, warn, progress))
         return Run(path)
 
 
@@ -166,8 +163,7 @@ def _open_broker(
     job: Job,
     store: Store,
     limits: Limits,
-    shared: SharedAnswers | None,
-    stopping: threading.Event | None,
+    session: Session,
 ) -> Broker:
     """Return the broker of a run, which goes on counting where the last start stopped."""
     stored = store.totals
@@ -179,9 +175,9 @@ def _open_broker(
         watchdog=limits.watchdog,
         most_sent=limits.max_sent,
         batch=limits.batch,
-        caches={} if shared is None else shared.caches_of(job),
+        caches={} if session.shared is None else session.shared.caches_of(job),
         totals=totals,
-        stopping=stopping or threading.Event(),
+        stopping=session.stopping or threading.Event(),
     )
 
 

@@ -124,6 +124,7 @@ def add_try_flags(parser: argparse.ArgumentParser) -> None:
     add("--rules", required=True, nargs="+", metavar="FILE", help=rules)
     add_data_flags(
         parser,
+        *("data", "split", "text", "label", "locked", "limit", "seed"),
         data="labelled data: a name or a file",
         locked={"default": None},
         limit={"default": 1000, "help": "use N texts, or all (default: 1000)"},

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from brittle.attacks import ATTACKS
+from brittle.attacks import ATTACKS, unchosen_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
@@ -114,6 +114,10 @@ def facts_of(request: GridRequest) -> GridFacts:
         attacks=tuple(attack.row for attack in request.attacks),
         settings={attack.row: dict(attack.settings) for attack in request.attacks},
         locked=locked_fields(request.dataset),
+        defaults={
+            attack.row: unchosen_settings(attack.name, attack.settings)
+            for attack in request.attacks
+        },
     )
 
 

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks import unchosen_settings
 from brittle.attacks.stored_settings import changed_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
@@ -306,6 +307,7 @@ class TransferRequest:
             attacked=len(self.dataset),
             max_winners=self.winners,
             locked=locked_fields(self.dataset),
+            defaults=unchosen_settings(self.attack, self.settings),
         )
 
     def other_texts(self, stored: TransferStudy) -> str | None:
