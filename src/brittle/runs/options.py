@@ -31,7 +31,8 @@ class Limits:
 
     `limit` takes the first examples of a permutation that the seed draws; `only` takes the examples
     of one class before that. `budget` counts the queries of a case, `max_sent` what the whole run
-    sends to the target.
+    sends to the target. With `first_try` and no `limit`, data of more than twice that many examples
+    are cut to so many, unless the run that is resumed has more.
     """
 
     limit: Annotated[
@@ -62,6 +63,7 @@ class Limits:
             metavar="SECONDS",
         ),
     ] = 600.0
+    first_try: int | None = None
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.budget < 1:

@@ -34,7 +34,13 @@ from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
 from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
-from brittle.runs.resuming import default_path, is_finished_part, open_store, same_but_budget
+from brittle.runs.resuming import (
+    default_path,
+    is_finished_part,
+    open_store,
+    same_but_budget,
+    with_first_limit,
+)
 from brittle.runs.rows import FinishedRows, result_of, rows_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
@@ -124,9 +130,10 @@ def attack(
         job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(limits.watchdog, lambda: job.fixed)
+        path = _path_of(job, folder, name, limits.budget, warn)
+        limits = with_first_limit(limits, path, len(job.dataset), new, warn)
         taken = job.dataset.take(limits.limit, seed)
         manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
-        path = _path_of(job, folder, name, limits.budget, warn)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
