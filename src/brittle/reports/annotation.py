@@ -62,14 +62,15 @@ def _question(
 ) -> Mapping[str, Any]:
     answers = question.answers(sample.labels)
     names = [_caption(question, answer, words) for answer in answers]
-    if question.kind == "label":
+    form = question.form
+    if form.names_labels:
         names = [*sample.label_names, CANNOT_TELL]
     return {
         "key": question.key,
         "words": question.words.format(**words),
         "shows": question.shows,
-        "marks": question.kind in ("scale", "yes-no") and len(question.shows) == 2,
-        "isScale": question.kind == "scale",
+        "marks": not (form.names_labels or form.compares) and len(question.shows) == 2,
+        "isScale": form.is_scale,
         "answers": [list(row) for row in zip(answers, names, _shortcuts(names))],
     }
 

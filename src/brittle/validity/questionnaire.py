@@ -10,7 +10,7 @@ The questionnaires: our own, and those of papers that asked people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,11 +61,49 @@ class Question:
         >>> Question("same", "yes-no", "Is it the same?").answers(())
         ['yes', 'no']
         """
-        if self.kind == "label":
-            return [*labels, CANNOT_TELL]
-        if self.kind == "scale":
-            return list(range(1, len(self.choices) + 1))
-        return [YES, NO] if self.kind == "yes-no" else [FIRST, SECOND]
+        return self.form.answers(self, labels)
+
+    @property
+    def form(self) -> AnswerForm:
+        return FORMS[self.kind]
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """How a kind of question is answered, and what an answer counts as.
+
+    `answers` lists those that may be given, by the labels of the run. `value` is that of an answer
+    for one of the panels asked about (by its place) of a case with this label: from 0 to 1, but on
+    a scale the number itself.
+    """
+
+    answers: Callable[[Question, Sequence[str]], list[str | int]]
+    value: Callable[[str | int, int, str | None], float]
+    names_labels: bool = False
+    is_scale: bool = False
+    compares: bool = False  # one of two panels is chosen
+
+
+FORMS: Mapping[QuestionKind, AnswerForm] = {
+    "label": AnswerForm(
+        lambda question, labels: [*labels, CANNOT_TELL],
+        lambda answer, place, label: float(answer == label),
+        names_labels=True,
+    ),
+    "scale": AnswerForm(
+        lambda question, labels: list(range(1, len(question.choices) + 1)),
+        lambda answer, place, label: float(answer),
+        is_scale=True,
+    ),
+    "yes-no": AnswerForm(
+        lambda question, labels: [YES, NO], lambda answer, place, label: float(answer == YES)
+    ),
+    "which": AnswerForm(
+        lambda question, labels: [FIRST, SECOND],
+        lambda answer, place, label: float((answer == FIRST) == (place == 0)),
+        compares=True,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +136,7 @@ class Questionnaire:
 
     @property
     def asks_label(self) -> bool:
-        return any(question.kind == "label" for question in self.questions)
+        return any(question.form.names_labels for question in self.questions)
 
     @property
     def needs_two_runs(self) -> bool:
