@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brittle.attacks import ATTACKS, Setting, recipe, settings
-from brittle.attacks.recipes import summary
 from brittle.cli.command import Command
 from brittle.cli.commands import commands, load_command
 from brittle.cli.parser import TARGETS, build_parser, commands_of
@@ -26,7 +25,7 @@ REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
-SHARED_BY = 3
+SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
 HEAD = """# Commands
 
@@ -35,9 +34,17 @@ This page lists every command with its flags. `brittle COMMAND --help` prints th
 
 {contents}
 
-A flag may be shortened as long as it stays clear: `--lim` is `--limit`. If you misspell a command \
-or a flag, the message names the one that you probably meant. The settings of an attack, such as \
-`--share`, are flags too: [attacks](attacks.md#settings) lists them.
+The settings of an attack, such as `--share`, are flags too: [attacks](attacks.md#settings) lists \
+them. A flag may be shortened as long as it stays clear: `--lim` is `--limit`.
+
+To complete commands, flags, names of runs and more by Tab, add one line to the file of your shell, \
+then open a new shell:
+
+```text
+bash:  echo 'eval "$(brittle setup completion bash)"' >> ~/.bashrc
+zsh:   echo 'eval "$(brittle setup completion zsh)"' >> ~/.zshrc      (after compinit)
+fish:  brittle setup completion fish > ~/.config/fish/completions/brittle.fish
+```
 
 ## Exit codes
 
@@ -132,9 +139,13 @@ def metavar_of(action: argparse.Action) -> str:
 
 
 def shared_flags(parts: Sequence[CommandPart]) -> list[FlagRow]:
-    """Return the flags that several commands have, and that mean the same in all of them."""
+    """Return the flags that mean the same in several commands: for each, its most common row."""
     times = Counter(row for part in parts for row in part.flags)
-    return [row for row, count in times.items() if count >= SHARED_BY]
+    common: dict[str, FlagRow] = {}
+    for row, count in times.most_common():
+        if count >= SHARED_BY:
+            common.setdefault(row.name, row)
+    return sorted(common.values(), key=lambda row: row.name)
 
 
 def examples_of(command: Command) -> str:
@@ -181,9 +192,8 @@ def commands_page() -> str:
         )
     ]
     shared = shared_flags(parts)
-    contents = ["| command | what it does |", "|---|---|"]
-    contents += [f"| [`{name}`](#brittle-{name}) | {cell(help)} |" for name, help in table.items()]
-    page = [HEAD.format(contents="\n".join(contents))]
+    contents = ", ".join(f"[`{name}`](#brittle-{name})" for name in table)
+    page = [HEAD.format(contents=f"{contents}.")]
     page += ["## Shared flags", "", "These mean the same in every command that has them.", ""]
     page += ["| flag | meaning |", "|---|---|", *map(str, shared), ""]
     page += [section(name, help, load_command(name), shared) for name, help in table.items()]
@@ -209,7 +219,7 @@ def settings_block() -> str:
     head = ["| setting | default | meaning |", "|---|---|---|"]
     lines = ["Settings that several attacks share:", "", *head, *shared, ""]
     for name, own in rows.items():
-        lines += [f"### {name}", "", summary(recipe(name)), ""]
+        lines += [f"### {name}", ""]
         single = [row for row in own if row not in shared]
         if single:
             lines += [*head, *single, ""]

@@ -16,6 +16,7 @@ import brittle
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.cli.commands import commands
 from brittle.cli.parser import build_parser, commands_of
+from brittle.runs.run import COLUMNS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -104,3 +105,10 @@ def test_every_public_name_has_its_entry() -> None:
     page = (REFERENCE / "python.md").read_text("utf-8")
     named = re.findall(r"^::: brittle\.(\w+)$", page, re.MULTILINE)
     assert sorted(named) == sorted(brittle.__all__)
+
+
+def test_every_column_of_an_export_has_its_entry() -> None:
+    page = section((REFERENCE / "files.md").read_text("utf-8"), "Exports")
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(COLUMNS)

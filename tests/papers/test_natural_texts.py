@@ -135,7 +135,7 @@ def test_the_docs_have_the_scales() -> None:
     page = (
         Path(__file__)
         .parents[2]
-        .joinpath("docs", "explanation", "text-generators.md")
+        .joinpath("docs", "papers", "running.md")
         .read_text("utf-8")
     )
     for name in ("small", "full"):
