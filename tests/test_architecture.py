@@ -87,7 +87,7 @@ ROOMS: dict[str, set[str]] = {
         *("workflow", "zoo"),
     },
     "cli": {
-        *("answers", "attacks", "candidates", "data", "engine", "errors", "formatting"),
+        *("attacks", "candidates", "data", "engine", "errors", "formatting"),
         *("generators", "goals", "inside", "levels", "metrics", "opening", "picture"),
         *(
             "redaction",

@@ -75,7 +75,7 @@ def test_no_other_place_chooses_between_singular_and_plural() -> None:
         ("words", "1 word"),
         ("queries", "1 query"),
         ("attacked cases", "1 attacked case"),
-        ("examples answered, 1 of them not open to attack", None),
+        ("examples answered, 1 of them already wrong", None),
         ("classes", "1 class"),
         ("searches", "1 search"),
         ("people", "1 person"),
@@ -84,6 +84,6 @@ def test_no_other_place_chooses_between_singular_and_plural() -> None:
     ],
 )
 def test_the_first_noun_is_written_in_singular(name: str, one: str | None) -> None:
-    assert plural(1, name) == (one or "1 example answered, 1 of them not open to attack")
+    assert plural(1, name) == (one or "1 example answered, 1 of them already wrong")
     assert plural(0, name) == f"0 {name}" and plural(1200, name) == f"1,200 {name}"
     assert plural(1.0, name) == plural(1, name) and plural(1.5, name) == f"1.50 {name}"

@@ -19,6 +19,7 @@ from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.safety import packages
 from brittle.safety.packages import KNOWN, TRUST_VARIABLE, KnownPackage, checked_folder, hash_files
+from brittle.safety.parts import HASHED
 from brittle.training.transformer import locate_encoder
 
 ROOT = Path(__file__).parent.parent
@@ -207,13 +208,13 @@ def test_pins_and_extras_name_the_same_releases() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = {r for extra in project["optional-dependencies"].values() for r in extra if "==" in r}
     pins: dict[str, str] = {}
-    for file in sorted((ROOT / "hashed").glob("*.txt")):
+    for file in sorted(HASHED.glob("*.txt")):
         pins |= PIN.findall(file.read_text("utf-8"))
     for package in KNOWN.values():
         assert pins[package.name] == package.version, package.name
         in_extras = [r for r in named if r.startswith(f"{package.name}==")]
         assert in_extras in ([], [package.requirement])
-    hashes = [line for f in (ROOT / "hashed").glob("*.txt") for line in f.read_text().splitlines()]
+    hashes = [line for f in HASHED.glob("*.txt") for line in f.read_text().splitlines()]
     assert all(
         re.fullmatch(r" {4}--hash=sha256:[0-9a-f]{64}( \\)?", h) for h in hashes if "--h" in h
     )
@@ -221,13 +222,12 @@ def test_pins_and_extras_name_the_same_releases() -> None:
 
 def test_the_makefile_installs_these_packages_by_their_hashes_alone() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert f"HASHES := {HASHED.relative_to(ROOT)}\n" in makefile
     assert "HASHED := $(PIP) --no-deps --require-hashes" in makefile
     for package in KNOWN.values():
         assert package.name not in makefile
-    rules = re.findall(r"^\$\(VENV\)/\.(\w+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
-    by_name = dict(rules)
-    docs = by_name.pop("docs")  # the site's builder, and no package that brittle opens
-    assert docs.splitlines() == ["\t$(PINNED) -e '.[docs]'", "\t@touch $@"]
-    assert set(by_name) == {"demo", "all"}
-    for name, commands in by_name.items():
-        assert commands.splitlines()[0].startswith(f"\t$(HASHED) -r hashed/{name}.txt")
+    rules = dict(re.findall(r"^\$\(VENV\)/\.(\w+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE))
+    assert set(rules) == {"demo", "all", "docs"}  # the last installs what makes pages, no weights
+    for name in ("demo", "all"):
+        commands = rules[name]
+        assert commands.splitlines()[0].startswith(f"\t$(HASHED) -r $(HASHES)/{name}.txt")

@@ -12,6 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from brittle.safety.parts import HASHED
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "brittle"
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "licences", "src")
@@ -58,7 +60,9 @@ def tables(names: list[str]) -> set[str]:
     return {
         name
         for name in own
-        if PurePosixPath(name).suffix not in OWN and not name.endswith("-LICENSE")
+        if PurePosixPath(name).suffix not in OWN
+        and not name.endswith("-LICENSE")
+        and not name.startswith("brittle/safety/hashed/")
     }
 
 
@@ -117,3 +121,9 @@ def test_the_texts_are_those_of_the_licences(wheel: ZipFile) -> None:
     assert set(texts) == {"NOTICE", *beginnings}
     for name, beginning in beginnings.items():
         assert texts[name].strip().startswith(beginning), name
+
+
+@pytest.mark.slow
+def test_the_hashes_with_which_setup_installs_are_in_the_wheel(wheel: ZipFile) -> None:
+    names = {f"brittle/safety/hashed/{file.name}" for file in HASHED.glob("*.txt")}
+    assert len(names) >= 4 and names <= set(wheel.namelist())

@@ -44,6 +44,8 @@ OTHER_CLASS = "its reconstruction is of another class already"
 
 ANSWER = "answer"
 """The question that every target answers: a classifier by scores, a translator by a text."""
+CANDIDATE = "candidate"
+"""The same about candidates, of a target that scores them in a lower precision."""
 GRADED = "graded"
 """Among what a target offers: its answers tell how near a candidate comes, not only a label."""
 

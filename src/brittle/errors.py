@@ -153,7 +153,15 @@ def install_command(extra: str) -> str:
     return f"pip install {' '.join(shlex.quote(name) for name in wanted)}"
 
 
+def setup_command(part: str) -> str:
+    """Return the command that installs a part whose packages pip has to install in a special way.
+
+    brittle.safety.parts says which packages these are.
+    """
+    return f"brittle setup install {part}"
+
+
 EXTRAS = (
-    *("torch", "transformers", "sklearn", "data", "vectors", "entities", "hub", "http", "frames"),
-    *("trees", "pictures", "translation", "typos", "ray"),
+    *("torch", "transformers", "sklearn", "data", "vectors", "similarity", "entities", "hub"),
+    *("http", "frames", "trees", "pictures", "translation", "typos", "ray"),
 )

@@ -9,10 +9,11 @@ from typing import Any
 from brittle import training
 from brittle.errors import UsageError
 from brittle.targets.opening import as_target, check_labels
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import FLOAT32, TargetOptions
+from brittle.targets.precision import refuse_precision
 from brittle.targets.protocols import Classifies
 from brittle.targets.registry import Opened
-from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
+from brittle.targets.zoo.target import TunedEncoderTarget, ZooTarget, check_mask, load_folder
 from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
 from brittle.training.adversarial.methods import is_by_attack
 from brittle.training.job import silent
@@ -78,6 +79,8 @@ def open_zoo(spec: str, options: TargetOptions) -> Opened:
     """Open `zoo:NAME@DATA#SEED`; train the model first if it is not in the cache."""
     wanted = parse(spec)
     device, progress = options.device, options.progress
+    if not wanted.family.tunes_encoder:  # before it is trained
+        refuse_precision(options.precision, f"the zoo model {wanted.full_name}")
     if wanted.family.answers == "texts":
         columns = options.columns.get(wanted.data)
         columns = columns or training.columns_of(wanted.source, wanted.data)
@@ -107,6 +110,8 @@ def _open_classifier(load: Callable[[str | None], ZooTarget], options: TargetOpt
     options.refuse("a zoo model", "scores", "answers")
     target = options.read_with_mask(load)
     try:
+        if options.precision != FLOAT32 and isinstance(target, TunedEncoderTarget):
+            target.lower(options.precision)
         return check_labels(target, options)
     except UsageError:
         target.close()

@@ -5,7 +5,8 @@ its own words, judged by our intervals.
 
 A claim *agrees* if the whole interval lies where the claim says, *disagrees* if the whole interval
 lies elsewhere, and is *undecided* in between. Two paired rates that the exact McNemar test does not
-tell apart are undecided, whatever the interval says.
+tell apart are undecided, whatever the interval says. A claim that cannot be tested with the models
+and data at hand is *not testable*. What holds by construction is a check of our code, not a claim.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from brittle.formatting import NO_VALUE, number, percent
+from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 
@@ -138,7 +139,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
 
 
 R = TypeVar("R")
-Verdict = Literal["agrees", "disagrees", "undecided"]
+Verdict = Literal["agrees", "disagrees", "undecided", "not testable"]
 Interval = tuple[float | None, float | None]
 Rule = Callable[[Interval, float], Verdict]
 """Compares an interval with a bound: `above`, `below` or `within`."""
@@ -146,6 +147,8 @@ Rule = Callable[[Interval, float], Verdict]
 MAX_P = 0.05
 GUESS = "(a guess)"
 """What a note says of a reason that no task tests."""
+UNKNOWN = "unknown"
+"""What a note says where no reason is known."""
 
 
 class JudgedClaim(NamedTuple):
@@ -161,13 +164,17 @@ Judge = Callable[[R], JudgedClaim | None]
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, our verdict, and the evidence; the tasks `tests` test the reasons of its note."""
+    """A claim, our verdict, and the evidence; the tasks `tests` test the reasons of its note.
+
+    With `is_check` it holds by construction, so it says something about our code alone.
+    """
 
     key: str
     claim: str
     verdict: Verdict
     evidence: str
     tests: tuple[str, ...] = ()
+    is_check: bool = False
 
 
 def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> JudgedClaim:
@@ -279,6 +286,22 @@ def altogether(verdicts: Sequence[Verdict]) -> Verdict:
     return "undecided" if "undecided" in verdicts else "agrees"
 
 
+def mostly(verdicts: Sequence[Verdict]) -> Verdict:
+    """Judge a claim about most of several cases: more than half must agree.
+
+    It disagrees if that cannot be any more, because half of them or more disagree.
+
+    >>> mostly(["agrees", "agrees", "disagrees"]), mostly(["agrees", "disagrees"])
+    ('agrees', 'disagrees')
+    >>> mostly(["agrees", "undecided", "undecided"])
+    'undecided'
+    """
+    half = len(verdicts) / 2
+    if verdicts.count("agrees") > half:
+        return "agrees"
+    return "disagrees" if verdicts and verdicts.count("disagrees") >= half else "undecided"
+
+
 def interval_of(value: Figure | Contrast) -> Interval:
     """Return the interval of a figure or of a difference."""
     return value.low, value.high
@@ -300,20 +323,78 @@ def difference(a: Figure, b: Figure) -> Interval:
     return q - p - down, q - p + up
 
 
-def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:
-    """Format the findings as a list; those that do not agree with their reasons and their tests."""
+def count_findings(findings: Sequence[Finding]) -> str:
+    """Count the claims by verdict; checks of our code are none of them.
+
+    >>> count_findings([Finding("a", "", "agrees", ""), Finding("b", "", "agrees", "", (), True)])
+    'Of 1 claim, 1 agrees, 0 disagree, 0 are undecided.'
+    """
+    claims: list[str] = [finding.verdict for finding in findings if not finding.is_check]
+    agrees, open_, untestable = map(claims.count, ("agrees", "undecided", "not testable"))
+    parts = [
+        f"{agrees} {'agrees' if agrees == 1 else 'agree'}",
+        f"{claims.count('disagrees')} disagree",
+        f"{open_} {'is' if open_ == 1 else 'are'} undecided",
+    ]
+    if untestable:
+        parts.append(f"{untestable} cannot be tested here")
+    return f"Of {plural(len(claims), 'claims')}, {', '.join(parts)}."
+
+
+def reason_status(finding: Finding, note: str) -> str:
+    """Say whether the reason that a finding does not agree was tested, and by which tasks.
+
+    >>> reason_status(Finding("a", "", "disagrees", "", ("short texts",)), "Texts are short.")
+    'yes: short texts'
+    """
+    if finding.verdict in ("agrees", "not testable"):
+        return ""
+    is_guess = GUESS in note
+    if not finding.tests:
+        return "no, a guess" if is_guess else UNKNOWN
+    return f"{'partly' if is_guess else 'yes'}: {', '.join(finding.tests)}"
+
+
+def table_findings(findings: Sequence[Finding], notes: Mapping[str, str]) -> list[list[str]]:
+    """Build the rows of the table that a page begins with: one for each claim."""
+    return [
+        [
+            finding.key.replace("-", " "),
+            finding.claim,
+            finding.evidence,
+            f"**{finding.verdict}**",
+            reason_status(finding, notes.get(finding.key, "")),
+        ]
+        for finding in findings
+        if not finding.is_check
+    ]
+
+
+def format_checks(findings: Sequence[Finding]) -> str:
+    """Format the checks of our code as a list."""
+    words = {"agrees": "holds", "disagrees": "fails"}
+    return "\n".join(
+        f"- **{words.get(check.verdict, check.verdict)}**: {check.claim}. Here: {check.evidence}."
+        for check in findings
+        if check.is_check
+    )
+
+
+def format_reasons(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:
+    """Format why claims do not agree, with the tasks that test each reason."""
     parts = []
     for finding in findings:
-        lines = [f"- **{finding.verdict}**: {finding.claim}. Here: {finding.evidence}."]
-        if finding.verdict != "agrees":
-            note = notes.get(finding.key, "")
-            if note:
-                lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
-            if finding.tests:
-                tasks = ", ".join(f"`--only {shlex.quote(task)}`" for task in finding.tests)
-                lines += ["", f"  Reasons tested by the command above with {tasks}.", ""]
-            elif GUESS not in note:
-                where = f"write it under `## {finding.key}` in `{file}`"
-                lines.append(f"  No reason yet: {where}, with a task that tests it or as {GUESS}.")
+        if finding.is_check or finding.verdict == "agrees":
+            continue
+        note = notes.get(finding.key, "")
+        lines = [f"- **{finding.key.replace('-', ' ')}** ({finding.verdict})"]
+        if note:
+            lines += ["", *(f"  {line}".rstrip() for line in note.splitlines())]
+        if finding.tests:
+            tasks = ", ".join(f"`--only {shlex.quote(task)}`" for task in finding.tests)
+            lines += ["", f"  Tested by the command above with {tasks}."]
+        elif not note and finding.verdict != "not testable":
+            where = f"write it under `## {finding.key}` in `{file}`"
+            lines += ["", f"  The reason is unknown: {where}, with a task that tests it."]
         parts.append("\n".join(lines))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip()

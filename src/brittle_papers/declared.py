@@ -10,7 +10,9 @@ A figure is a method of the paper's results (`is`) with its arguments. With `eac
 several figures, each by its name (`named`); `figures` is a method that returns several by name, and
 if it returns none, the claim is undecided, and `nothing` says why. The evidence is the figure that
 supports the claim least; or with it how many agree (`evidence = "counted"`); or all of them
-(`evidence = "all"`). A claim without a rule has a judge in Python.
+(`evidence = "all"`), and then `holds = "mostly"` asks for more than half of them. A claim without a
+rule has a judge in Python. `is_check` marks what holds by construction, and so is a check of our
+code; `not_testable` says why the models and data at hand cannot test a claim.
 
 Tables of a page that are data: paper.toml has their rows and columns.
 
@@ -55,6 +57,7 @@ from brittle_papers.claims import (
     judge_all,
     judge_each,
     judge_near,
+    mostly,
     verdict_of,
     within,
 )
@@ -91,8 +94,11 @@ def judge_claims(
     for key, claim in claims.items():
         judgement = judgement_of(key, claim, results, judges)
         if judgement is not None:
-            tests = tuple(claim.get("tests", ()))
-            findings.append(Finding(key, claim["text"], *judgement, tests))
+            tests, is_check = tuple(claim.get("tests", ())), claim.get("is_check", False)
+            if "not_testable" in claim:
+                evidence = f"{judgement.evidence}; not testable here, {claim['not_testable']}"
+                judgement = JudgedClaim("not testable", evidence)
+            findings.append(Finding(key, claim["text"], *judgement, tests, is_check))
     return findings
 
 
@@ -134,7 +140,8 @@ def _judge_several(claim: Table, figures: Mapping[str, Any]) -> JudgedClaim:
         return judge_each(rule, figures, bound)
     if claim.get("evidence") != "all":
         return judge_all(rule, figures)
-    verdict = altogether([verdict_of(rule, figure, bound) for figure in figures.values()])
+    of_all = mostly if claim.get("holds") == "mostly" else altogether
+    verdict = of_all([verdict_of(rule, figure, bound) for figure in figures.values()])
     text = FORMATS[claim.get("format", "value")]
     return JudgedClaim(verdict, "; ".join(f"{name} {text(f)}" for name, f in figures.items()))
 

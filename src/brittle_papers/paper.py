@@ -21,7 +21,14 @@ from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report, Task, load_results, load_seconds, select_tasks
 from brittle_papers import PAPERS, SCALES, TRIAL
-from brittle_papers.claims import GUESS, Judge, format_findings
+from brittle_papers.claims import (
+    GUESS,
+    Judge,
+    count_findings,
+    format_checks,
+    format_reasons,
+    table_findings,
+)
 from brittle_papers.data import source_digest
 from brittle_papers.declared import add_table, judge_claims
 from brittle_papers.page import PaperPage, format_table, load_notes, write_page
@@ -36,7 +43,8 @@ READING = (
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
-    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}."
+    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
+    "What holds by construction is listed apart, as a check of our code."
 )
 TRIAL_NOTE = (
     f"**This page is a trial of the command, not a result.** At the scale `{TRIAL}` small models, "
@@ -49,6 +57,7 @@ TRAINED_ONCE = (
 )
 
 
+FINDINGS = ("finding", "paper", "here", "verdict", "reason tested")
 Values = Mapping[str, Any]
 
 
@@ -113,10 +122,16 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
     findings = judge_claims(found, text.claims, paper.judges)
     shown = {"", *(finding.key for finding in findings)}
     notes = {key: page.fill(note) for key, note in notes.items() if key in shown}
-    counts = {v: sum(f.verdict == v for f in findings) for v in ("agrees", "disagrees")}
-    sections, page.parts = page.parts, []
+    checks, sections, page.parts = format_checks(findings), page.parts, []
     page.add(
         TRIAL_NOTE if found.request.scale == TRIAL else "",
+        "## Findings",
+        count_findings(findings),
+        format_table(FINDINGS, table_findings(findings, notes), of_words=True),
+        "## Reasons",
+        format_reasons(findings, notes, f"{found.request.paper}.notes.md"),
+        f"## Checks of our code\n\n{checks}" if checks else "",
+        "## How it was measured",
         f"The paper: {text.reference}",
         text.protocol,
         f"Written by this command, at the scale `{found.request.scale}`, from stored runs; the "
@@ -124,10 +139,6 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
         f"```text\n{found.request.command()}\n```",
         f"{READING} {text.trainings or TRAINED_ONCE}",
         notes.get("", ""),
-        "## Findings",
-        f"{counts['agrees']} of {len(findings)} agree with the paper, {counts['disagrees']} "
-        f"disagree, {len(findings) - sum(counts.values())} are undecided.",
-        format_findings(findings, notes, f"{found.request.paper}.notes.md"),
         *sections,
         "## What differs",
         format_differences(text.differences, found),

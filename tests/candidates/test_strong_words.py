@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from brittle.attacks import RunContext, build
-from brittle.candidates.strong_words import StrongWords, learn_strong_words
+from brittle.candidates.strong_words import StrongWords
+from brittle.candidates.training_data import learn_once
 from brittle.data.example import Example
 from brittle.errors import UsageError
 
@@ -68,7 +69,7 @@ def test_a_class_without_examples_is_refused() -> None:
 
 def test_learned_needs_data() -> None:
     with pytest.raises(UsageError, match="--learn-from"):
-        learn_strong_words(None, ["neg", "pos"])
+        learn_once(StrongWords.learn, "words", None, ["neg", "pos"])
 
 
 @pytest.mark.parametrize("attack", ["tack-on", "strongest-swap"])

@@ -303,7 +303,7 @@ def test_the_card_is_printed_or_written(brittle: Brittle) -> None:
     assert printed.code == 0 and printed.out.startswith("---\nmodel-index:\n")
     assert "brittle attack python:cli_models:weak pwws --data films.csv" in printed.out
     facts = json.loads(brittle("card", "weak", "--json").out)
-    assert facts["validity"] is None and facts["space"].startswith("pwws (")
+    assert facts["validity"] is None and facts["searched"].startswith("pwws (")
     assert brittle("card", "weak", "--quiet").out == ""
     written = brittle("card", "weak", "--out", "cards/weak.md")
     path = Path(written.out.strip())
@@ -312,4 +312,6 @@ def test_the_card_is_printed_or_written(brittle: Brittle) -> None:
 
 def test_a_run_ends_with_what_its_figures_rest_on(brittle: Brittle) -> None:
     shown = brittle("show", "weak", "--examples", "0").out
-    assert "trust" in shown and "missing: random edit (floor)" in " ".join(shown.split())
+    assert "trust" in shown and "not checked yet: do random edits break it, too?" in " ".join(
+        shown.split()
+    )

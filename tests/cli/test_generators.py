@@ -51,6 +51,7 @@ def test_the_listing(brittle: Brittle) -> None:
     assert rows[0]["generator"] == "WGAN@toy#0?size=tiny" and rows[0]["latent"] == 8
     assert rows[0]["figures"] == "reconstruction error 0.000"
     assert any("brittle train WGAN-residual --data DATA" in row["where"] for row in rows)
+    assert {row["items"] for row in rows} == {"texts", "pictures"}
     assert brittle("list", "models").code == 0
 
 

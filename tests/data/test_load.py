@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from brittle import data
-from brittle.candidates.strong_words import load_training_data
+from brittle.candidates.training_data import load_training_data
 from brittle.data import Example
 from brittle.errors import UsageError
 

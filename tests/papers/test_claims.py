@@ -11,11 +11,15 @@ from brittle_papers.claims import (
     above,
     altogether,
     below,
+    count_findings,
     difference,
-    format_findings,
+    format_checks,
+    format_reasons,
     judge,
     judge_all,
     judge_near,
+    reason_status,
+    table_findings,
     within,
 )
 
@@ -70,20 +74,44 @@ def test_the_evidence_of_several_contrasts_is_the_weakest() -> None:
     assert verdict == "disagrees" and ": much, +90.0 points" in evidence
 
 
-def test_findings_with_their_notes_and_the_commands_that_test_their_reasons() -> None:
-    findings = [
-        Finding("one", "Beam beats greedy", "agrees", "+3.0 points", ("one",)),
-        Finding("two", "It deletes more", "disagrees", "40.0%", ("two", "task three")),
-        Finding("three", "It flips", "disagrees", "10.0%"),
-        Finding("four", "It inserts", "undecided", "10.0%"),
-        Finding("five", "It ends", "undecided", "10.0%"),
-    ]
-    notes = {"two": "Ours inserts because\nwords are short.", "four": "Short words (a guess)."}
-    notes["five"] = "Long words."
-    text = format_findings(findings, notes, "x.notes.md")
-    assert text.startswith("- **agrees**: Beam beats greedy. Here: +3.0 points.\n- **disagrees**:")
-    assert "  Ours inserts because\n  words are short.\n\n  Reasons tested by the command" in text
-    assert "with `--only two`, `--only 'task three'`." in text
+FINDINGS = [
+    Finding("one", "Beam beats greedy", "agrees", "+3.0 points", ("one",)),
+    Finding("two", "It deletes more", "disagrees", "40.0%", ("two", "task three")),
+    Finding("three", "It flips", "disagrees", "10.0%"),
+    Finding("four", "It inserts", "undecided", "10.0%"),
+    Finding("five-a", "It sinks", "not testable", "10.0%; not testable here, without a sink"),
+    Finding("six", "All words are tried", "agrees", "0 differ", is_check=True),
+    Finding("seven", "None is left", "disagrees", "2 differ", is_check=True),
+]
+NOTES = {"two": "Ours inserts because\nwords are short.", "four": "Short words (a guess)."}
+
+
+def test_findings_stand_in_one_table_with_whether_their_reasons_were_tested() -> None:
+    rows = table_findings(FINDINGS, NOTES)
+    assert [row[0] for row in rows] == ["one", "two", "three", "four", "five a"]
+    assert [row[3] for row in rows[:2]] == ["**agrees**", "**disagrees**"]
+    tested = [row[4] for row in rows]
+    assert tested == ["", "yes: two, task three", "unknown", "no, a guess", ""]
+    assert reason_status(FINDINGS[1], "Short words (a guess).") == "partly: two, task three"
+    counted = count_findings(FINDINGS)
+    assert counted.startswith("Of 5 claims, 1 agrees, 2 disagree, 1 is undecided, 1 cannot be")
+
+
+def test_reasons_stand_with_the_commands_that_test_them() -> None:
+    text = format_reasons(FINDINGS, NOTES, "x.notes.md")
+    assert text.startswith("- **two** (disagrees)\n\n  Ours inserts because\n  words are short.")
+    assert "Tested by the command above with `--only two`, `--only 'task three'`." in text
     assert "--only one" not in text and "\n\n\n" not in text
-    missing = [key for key in ("three", "four", "five") if f"it under `## {key}` in `x.no" in text]
-    assert missing == ["three", "five"] and text.count("No reason yet") == 2
+    missing = [f.key for f in FINDINGS if f"under `## {f.key}` in `x.no" in text]
+    assert missing == ["three"] and "Short words (a guess)." in text
+
+
+def test_checks_of_our_code_are_listed_apart() -> None:
+    text = format_checks(FINDINGS)
+    assert text.splitlines() == [
+        "- **holds**: All words are tried. Here: 0 differ.",
+        "- **fails**: None is left. Here: 2 differ.",
+    ]
+    assert "All words" not in format_reasons(FINDINGS, NOTES, "") + str(
+        table_findings(FINDINGS, {})
+    )

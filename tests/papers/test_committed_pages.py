@@ -18,6 +18,17 @@ from brittle_papers.spec import PaperSpec, Table, load_spec
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 FILES = sorted(PAGES.rglob("*.json"))
+PENDING = {
+    "attention.json",
+    "full/transfer.json",
+    "hotflip.json",
+    "imdb.json",
+    "natural.json",
+    "natural-texts.json",
+    "transfer.json",
+}
+"""Pages of runs before the rules for verdicts changed: they say so, until they are written anew."""
+NOTICE = "This page was written before the rules for verdicts changed."
 CONDITIONAL = {"left-out", "scratch-left-out"}
 """Sections of pages from which something is missing. The scale full has no ensembles and rules."""
 IN_WORDS = {"deletes_to_inserts", "marked_accuracy", "first_prefix"}
@@ -52,6 +63,8 @@ def test_the_words_of_a_page_are_those_of_its_file(file: Path) -> None:
     spec, text, _ = page_of(file)
     for words in (f"# {spec.title}", f"The paper: {spec.reference}", spec.protocol):
         assert words in text
+    if name_of(file) in PENDING:
+        return
     for name, (paper, _) in spec.differences.items():
         assert f"| {name} | {paper} | " in text or "full" in file.parts
     for key, section in spec.sections.items():
@@ -59,12 +72,24 @@ def test_the_words_of_a_page_are_those_of_its_file(file: Path) -> None:
             assert re.search(pattern(section), text), key
 
 
+def test_a_page_says_whether_it_was_written_before_the_rules_changed(file: Path) -> None:
+    _, text, figures = page_of(file)
+    assert (NOTICE in text) == (name_of(file) in PENDING)
+    for key, finding in figures["findings"].items():
+        assert finding["claim"] in text and finding["evidence"] in text, key
+
+
 def test_findings_stand_with_their_claims_and_notes(file: Path) -> None:
     spec, text, figures = page_of(file)
+    if name_of(file) in PENDING:
+        return
     for key, finding in figures["findings"].items():
-        assert finding["claim"] == spec.claims[key]["text"]
-        line = f"- **{finding['verdict']}**: {finding['claim']}. Here: {finding['evidence']}."
-        assert line in text, key
+        claim, evidence, verdict = (finding[name] for name in ("claim", "evidence", "verdict"))
+        assert claim == spec.claims[key]["text"]
+        if spec.claims[key].get("is_check"):
+            assert f": {claim}. Here: {evidence}." in text, key
+        else:
+            assert f"| {claim} | {evidence} | **{verdict}** |" in text.replace("\\|", "|"), key
     assert [*figures["findings"]] == [key for key in spec.claims if key in figures["findings"]]
     for key, note in load_notes(file.with_suffix(".notes.md")).items():
         first = note.splitlines()[0]

@@ -147,11 +147,11 @@ def test_a_page_tells_how_it_was_written(monkeypatch: pytest.MonkeyPatch) -> Non
     text = page.text()
     command = "brittle papers hotflip --scale small --data ag_news --words ../data/sst2 --cases 100"
     assert f"```text\n{command} --seed 3\n```" in text and "someone" not in text
-    assert "Reasons tested by the command above with `--only 'a task'`." in text
+    assert "Tested by the command above with `--only 'a task'`." in text
     assert "The paper: Somebody, *Something*, 2018." in text and "One figure is repeated." in text
     assert "trained once, with one seed" in text
     assert "1 min 15 s of work" in text and "Read this first." in text
-    assert "1 of 2 agree with the paper, 0 disagree, 1 are undecided." in text
+    assert "Of 2 claims, 1 agrees, 0 disagree, 1 is undecided." in text
     assert "  Too few cases." in text and "nothing" not in text
     assert text.index("## Findings") < text.index("## A figure\n\nOf 5 texts.")
     assert text.index("## A figure") < text.index("## What differs")

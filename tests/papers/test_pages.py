@@ -56,7 +56,7 @@ def check(file: Path, tmp_path: Path, headings: Sequence[str]) -> str:
         assert heading in text
     plots = re.findall(r"\]\((.+?\.svg)\)", text)
     assert plots and all((file.parent / plot).read_text().startswith("<svg ") for plot in plots)
-    assert len(re.findall(r"^- \*\*(agrees|disagrees|undecided)\*\*: ", text, re.M)) > 8
+    assert len(re.findall(r" \| \*\*(agrees|disagrees|undecided|not testable)\*\* \| ", text)) > 8
     # Tables have as many cells in each row as in their head.
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         assert len({re.sub(r"\\\|", "", row).count("|") for row in table.splitlines()}) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,8 @@ def is_bert(member: Member) -> bool:
         ("factors-pwws", by_factor(ORDERED), by_factor(REVERSED)),
         (
             "bert-sources",
-            lambda s, t: 0.2 if is_bert(s) else 0.5,
-            lambda s, t: 0.7 if is_bert(s) else 0.5,
+            lambda s, t: {"LSTM": 0.6, "BERT": 0.4, "CNN": 0.2}[s.architecture],
+            lambda s, t: {"LSTM": 0.6, "BERT": 0.1, "CNN": 0.2}[s.architecture],
         ),
         (
             "bert-robust",
@@ -137,7 +138,12 @@ def is_bert(member: Member) -> bool:
             lambda s, t: 0.5 if s.form == "character" else 0.2,
         ),
         (
-            "pretrained",
+            "characters-robust-all-texts",
+            lambda s, t: 0.2 if t.form == "character" else 0.5,
+            lambda s, t: 0.5 if t.form == "character" else 0.2,
+        ),
+        (
+            "pretrained-glove",
             lambda s, t: 0.2 if t.reads in ("GloVe", "ELMo") or t.name == "MiniLM" else 0.5,
             lambda s, t: 0.7 if t.reads in ("GloVe", "ELMo") or t.name == "MiniLM" else 0.5,
         ),
@@ -199,3 +205,87 @@ def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
     found.__dict__["studies"] = {**found.studies, SAME_MODELS: part}
     judgement = judged("overfit", found)
     assert judgement is not None and judgement.verdict == "disagrees"
+
+
+SIZES = (2, 3, 4)
+
+
+def with_ensembles(rates: dict[tuple[str, int], float], same: int | None = None) -> Any:
+    """Invent ensembles by method and size, and how often the models outside are fooled.
+
+    With `same` both methods choose the same members at that size.
+    """
+    found = results(lambda s, t: 0.4)
+    singles, draw = found.studies[PWWS], np.random.default_rng(1).random(TEXTS)
+    ensembles = []
+    for method, n in rates:
+        chosen = NAMES[:n] if method == "genetic" or n == same else NAMES[1 : n + 1]
+        name = f"{method}-{n}"
+        ensembles.append({"method": method, "members": list(chosen), "name": name})
+    winners = singles.winners[NAMES[0]]
+    label = {winner.case: winner.label for winner in winners}
+    sources = tuple(replace(singles.sources[0], name=e["name"]) for e in ensembles)
+    after = {
+        t.name: {
+            source.name: tuple(w.label ^ int(x < rate) for w, x in zip(winners, draw))
+            for source, rate in zip(sources, rates.values())
+        }
+        for t in singles.targets
+    }
+    study = study_of(
+        "transfer",
+        "ensembles",
+        **{name: getattr(singles, name) for name in ("pool", "attack", "settings", "data")},
+        **{name: getattr(singles, name) for name in ("split", "seed", "labels", "attacked")},
+        sources=sources,
+        targets=singles.targets,
+        winners={source.name: winners for source in sources},
+        before={t.name: label for t in singles.targets},
+        after=after,
+        twin_before={},
+    )
+    found.__dict__["studies"] = {**found.studies, "ensembles": study}
+    stored: Any = found.results
+    stored["ensembles"] = {"ensembles": ensembles, "held_out": NAMES[-3:]}
+    return found
+
+
+def test_genetic_ensembles_are_better_in_most_cases_where_the_two_differ() -> None:
+    rates = {("expert", n): 0.5 for n in SIZES} | {("genetic", 2): 0.5, ("genetic", 3): 0.7}
+    judgement = judged("genetic-expert", with_ensembles(rates | {("genetic", 4): 0.7}, same=2))
+    assert judgement is not None and judgement.verdict == "agrees"
+    assert "the same members with 2" in judgement.evidence and "3 members +" in judgement.evidence
+    judgement = judged("genetic-expert", with_ensembles(rates | {("genetic", 4): 0.3}, same=2))
+    assert judgement is not None and judgement.verdict == "disagrees"
+
+
+def test_differences_of_ensembles_are_paired_by_text() -> None:
+    """Two ensembles that fool the same texts differ by nothing, without an interval."""
+    found = with_ensembles({("genetic", 6): 0.5, ("genetic", 7): 0.5})
+    judgement = judged("six", found)
+    assert judgement is not None and judgement.verdict == "agrees"
+    assert "+0.0 points (+0.0 to +0.0)" in judgement.evidence
+    judgement = judged("six", with_ensembles({("genetic", 6): 0.4, ("genetic", 7): 0.6}))
+    assert judgement is not None and judgement.verdict == "disagrees"
+
+
+def test_ensembles_are_compared_with_all_pairs_on_the_same_texts() -> None:
+    better = {("genetic", n): 0.6 for n in SIZES}
+    found = [judged("ensembles", with_ensembles(better | {("genetic", 4): x})) for x in (0.6, 0.2)]
+    assert [v and v.verdict for v in found] == ["agrees", "disagrees"]
+
+
+def test_success_rises_with_the_share_of_words_by_paired_steps() -> None:
+    """Each text falls at one share: without pairs, 40 texts could not tell the steps apart."""
+    found = results(lambda s, t: 0.5)
+    falls = [n // 6 for n in range(40)]
+    rising = [
+        RuledText(f"c{n}", "+", 20, tuple("+" + "+" * fall + "-" * (6 - fall)))
+        for n, fall in enumerate(falls)
+    ]
+    found.__dict__["ruled"] = {NAMES[0]: {"pmi": rising, "uawr-6": rising}}
+    stored: Any = found.results
+    stored |= {"rules on the models": {}, "rules": {"rules": {"uawr-6": 1, "pmi": 1}}}
+    judgement = judged("words", found)
+    assert judgement is not None and judgement.verdict == "agrees"
+    assert "5% to 10% +15.0 points (+" in judgement.evidence

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from brittle.moves import EditSpace, Move  # noqa: E402
 from brittle.ranking import top_k  # noqa: E402
-from brittle.ranking.characters import VectorGradients, WordSwaps  # noqa: E402
+from brittle.ranking.hotflip_scores import VectorGradients, WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import KNOWN, edit_request, model  # noqa: E402

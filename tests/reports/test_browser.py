@@ -336,3 +336,63 @@ def test_the_ladder_fits_into_the_window(
     assert seen["wide"] <= 0 and seen["inside"]
     assert seen["bar"][0] > 150 and seen["bar"][1] == pytest.approx(1.0, abs=0.01)
     assert "#hatched" in seen["hatched"]
+
+
+def test_the_first_failure_is_on_the_first_screen_and_the_rest_is_folded(
+    read_ladder: Callable[..., dict[str, Any]],
+) -> None:
+    seen = read_ladder("""
+      seen.top = find("#list .case").getBoundingClientRect().top + scrollY;
+      seen.folded = all("details").filter((box) => box.open).length;
+      seen.charts = all("figure").filter((box) => box.checkVisibility()).length;
+      seen.all = all("figure").length;
+      seen.last = all("section").at(-1).textContent.slice(0, 30);
+      find("#settings-seed-and-command summary").click();
+      seen.settings = find("#settings-seed-and-command dl").checkVisibility();
+    """)
+    assert seen["top"] < 900
+    assert seen["folded"] == 0 and seen["charts"] == 1 < seen["all"]
+    assert seen["last"].strip().startswith("Settings, seed and command") and seen["settings"]
+
+
+@pytest.mark.parametrize("size", ["1300,900", "700,900", "500,900"])
+def test_every_link_of_the_contents_can_be_seen(
+    read_ladder: Callable[..., dict[str, Any]], size: str
+) -> None:
+    seen = read_ladder(
+        """
+      seen.inside = all(".contents a").every((link) => {
+        const box = link.getBoundingClientRect();
+        return box.left >= 0 && box.right <= innerWidth && box.width > 0;
+      });
+      seen.wide = document.documentElement.scrollWidth - innerWidth;
+    """,
+        size=size,
+    )
+    assert seen["inside"] and seen["wide"] <= 0
+
+
+def test_untested_cases_are_apart_from_those_already_wrong(
+    play: Callable[..., dict[str, Any]], make_run: Make
+) -> None:
+    seen = play(
+        render(make_run()),
+        """
+      seen.first = [find("#count").textContent, ...new Set(words("#list .status"))];
+      seen.chips = words("#statuses .chip");
+      for (const box of all("#statuses input")) if (box.checked) box.click();
+      find('#statuses input[value="not tested"]').click();
+      seen.untested = [words("#list .status"), words("#list .reason")];
+      find('#statuses input[value="not tested"]').click();
+      find('#statuses input[value="already wrong"]').click();
+      seen.wrong = words("#list .status");
+      find("#json").click();
+      await pause();
+      seen.saved = JSON.parse(await saved.find((part) => part.text).text())[0].status;
+    """,
+    )
+    assert seen["first"] == ["3 of 8 cases", "broken"]
+    assert "already wrong 1" in seen["chips"] and "not tested 1" in seen["chips"]
+    assert seen["untested"] == [["not tested"], ["nothing to edit"]]
+    assert seen["wrong"] == ["already wrong"]
+    assert seen["saved"] == "skipped"  # a file has the statuses of the run

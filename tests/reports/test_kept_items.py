@@ -49,7 +49,7 @@ def test_reconstructions_that_are_lost_are_counted_apart(natural: Any) -> None:
     assert re.search(
         r"reconstructions kept +75\.0%  \[30\.1–95\.4%\] +3 of 4 reconstructions", text
     )
-    assert f"skipped 1 ({RECONSTRUCTION})" in text and "2 of 3 attacked cases" in text
+    assert f"not tested 1 ({RECONSTRUCTION})" in text and "2 of 3 attacked cases" in text
     assert "Δz of the winner" in text
     kept = summary_json(natural)["reconstructions_kept"]
     assert (kept["count"], kept["of"]) == (3, 4)

@@ -19,7 +19,7 @@ from brittle.metrics.samples import sample_ladder
 from brittle.reports import render
 from brittle.reports.card import card
 from brittle.reports.cases import embedded_rows
-from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
+from brittle.reports.ladder_page import embedded_levels, ladder_figures, ladder_section, level_chips
 from brittle.results import Result
 from brittle.testing import FakeTarget
 from brittle.validity.figures import LevelReading
@@ -80,6 +80,11 @@ def headings(page: str) -> list[str]:
     return re.findall("<h2>(.*?)</h2>", page)
 
 
+def drawn(climbed: Ladder, read: Mapping[str, LevelReading]) -> str:
+    """Draw the ladder and its figures."""
+    return Markup(ladder_section(climbed, read, "")) + Markup(ladder_figures(climbed, read))
+
+
 def of_level(climbed: Ladder | None, level: str) -> Any:
     assert climbed is not None
     return next(rung for rung in climbed.rungs if rung.level == level)
@@ -89,15 +94,16 @@ def test_the_first_screen_is_the_ladder_and_the_failures_follow(
     make_run: Make, make_row: Make
 ) -> None:
     page = render(make_run(climbed_rows(make_row), attack="auto"))
-    assert headings(page)[:3] == ["How rough must an edit be?", "Failures", "Accuracy"]
-    assert headings(page)[-1] == "How it was run"
+    assert headings(page)[:3] == ["How rough must an edit be?", "Failures", "How easily it breaks"]
+    assert headings(page)[3:5] == ["The figures", "Accuracy"]
+    assert headings(page)[-1] == "Settings, seed and command"
     words = Elements(page).words
     for words_shown in (
         "7 of 8 right",
         "2 of 6 broken",
         "1 of 6 broken",
         "of 6: no kind of edit changed the answer",
-        "of the 3 broken that were checked, 1 breaks under a random edit, too",
+        "of 3 broken texts that were checked: a random edit breaks them, too",
         "nothing in them can be changed",
         "ended before every kind of edit was tried",
         "every text of this level was tried, and none breaks the case",
@@ -120,13 +126,17 @@ def test_bars_show_what_is_left_and_what_each_level_takes(make_row: Make) -> Non
 
 
 def test_a_level_that_nobody_read_is_said_to_be_so() -> None:
-    section = Markup(ladder_section(sample_ladder(), READ, ""))
+    section = drawn(sample_ladder(), READ)
+    assert (
+        'title="valid in 80% of 10 read (one language model, film reviews)">valid in 80%<'
+        in section
+    )
     assert "valid in 80% of 10 read (one language model, film reviews)" in section
     assert "not read yet" in section
     assert "Nobody has read texts of any synonym yet" in section
     assert "edits that nobody read count as not valid" in section
     read_all = READ | {"any": READ["careful"]}
-    section = Markup(ladder_section(sample_ladder(), read_all, ""))
+    section = drawn(sample_ladder(), read_all)
     assert "Nobody has read" not in section and "nobody read" not in section
     assert "not read yet" not in section
 
@@ -134,14 +144,14 @@ def test_a_level_that_nobody_read_is_said_to_be_so() -> None:
 def test_without_readings_there_is_no_estimate() -> None:
     empty = {"careful": LevelReading(0, 0, 0, "nobody", "nothing")}
     for read in ({}, empty):
-        section = Markup(ladder_section(sample_ladder(), read, ""))
+        section = drawn(sample_ladder(), read)
         assert "Validly broken" not in section and section.count("not read yet") == 2
 
 
 def test_the_estimate_goes_by_the_readings() -> None:
     def estimate(valid: int) -> int:
         read = {name: LevelReading(valid, 100, 100, "r", "t") for name in ("careful", "any")}
-        (share,) = re.findall(r"about (\d+)%", Markup(ladder_section(sample_ladder(), read, "")))
+        (share,) = re.findall(r"about (\d+)%", drawn(sample_ladder(), read))
         return int(share)
 
     # 70 of 92 attacked cases are broken.
@@ -166,7 +176,7 @@ def test_hostile_rows_stay_text(make_run: Make, make_row: Make) -> None:
 def test_a_hostile_reading_or_finding_stays_text() -> None:
     read = {"careful": LevelReading(1, 1, 2, EVIL, EVIL)}
     section = Markup(ladder_section(sample_ladder(), read, EVIL, EVIL, [EVIL]))
-    assert "<img" not in section and section.count("&lt;img") == 6
+    assert "<img" not in section and section.count("&lt;img") == 8
 
 
 def level_chips_of(rows: list[Result]) -> list[str]:
@@ -214,7 +224,7 @@ def test_a_run_in_which_all_levels_are_empty(make_run: Make, make_row: Make) -> 
     run = make_run(rows, attack="auto")
     elements = Elements(render(run))
     assert "No text could be attacked." in elements.words
-    assert elements.words.count("nothing in the texts to change") == len(EVERY)
+    assert elements.words.count("not tested: nothing to change") == len(EVERY)
     assert elements.rects("left") == [100.0] * 6 and not elements.rects("lost")
     assert "0 of 0" in card(run)
 

@@ -23,8 +23,8 @@ from brittle.metrics.samples import sample_results
 from brittle.picture import Picture, png
 from brittle.reports import cases
 from brittle.reports.cases import clearest, difference_image, embedded_pictures
-from brittle.reports.run_page import confusion_section
 from brittle.reports.terminal import picture_lines
+from brittle.reports.what_breaks import confusion_section
 from brittle.results import KeptItem, Result
 
 GENERATOR = np.random.default_rng(0)

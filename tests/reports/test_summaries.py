@@ -13,7 +13,7 @@ from brittle.reports.run_page import render
 def test_the_plain_summary(make_run: Callable[..., Any]) -> None:
     text = summary_text(make_run(examples=10)).splitlines()
     assert text[0] == "demo: pwws against zoo:toy on mr (test)"
-    assert text[1] == "  accuracy before         85.7%  [48.7–97.4%]  6 of 7 examples answered"
+    assert text[1] == "  accuracy before         85.7%  [48.7–97.4%]  6 of 7 right"
     assert text[3] == "  attack success          60.0%  [23.1–88.2%]  3 of 5 attacked cases"
     assert max(map(len, text)) <= 80
     assert "  ! Incomplete: 8 of 10 cases. The figures cover only these; the same command" in text
@@ -24,8 +24,9 @@ def test_cases_that_could_not_be_attacked_are_warned_about(make_run: Callable[..
     bare = replace(rows[3], status="skipped", reason="no candidates")
     text = " ".join(summary_text(make_run([*rows, bare, bare])).split())
     assert "2 of 7 examples to attack could not be attacked (no candidates 2)" in text
-    assert "skipped 4 (no candidates 2, already wrong 1, nothing to edit 1)" in text
-    assert "could not be attacked" not in summary_text(make_run([*rows, bare]))
+    assert "already wrong 1 · not tested 3 (no candidates 2, nothing to edit 1)" in text
+    assert "3 of 9 still right" not in text and "still right (2 could not be attacked)" in text
+    assert "examples to attack could not be" not in summary_text(make_run([*rows, bare]))
 
 
 def test_cases_that_tried_nothing_are_warned_about(make_run: Callable[..., Any]) -> None:
@@ -79,7 +80,7 @@ def test_the_notebook_s_fragment_is_escaped(make_run: Callable[..., Any]) -> Non
     text = summary_html(make_run(name=evil, target=evil, warnings=[evil], data=evil))
     assert "<script" not in text and "\x00" not in text
     assert "&lt;script&gt;" in text
-    assert "<b>42.9%</b>" in text and "3 of 7 examples answered" in text
+    assert "<b>42.9%</b>" in text and "3 of 7 still right" in text
 
 
 def test_a_label_or_a_confidence_gives_two_accuracies(make_run: Callable[..., Any]) -> None:

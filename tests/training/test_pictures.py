@@ -21,7 +21,7 @@ from brittle.picture import Picture
 from brittle.targets.zoo.target import load_folder
 from brittle.training import loop as training_loop
 from brittle.training import picture_networks, train, train_on, trained_models
-from brittle.training.plan import settings_that_matter
+from brittle.training.cache_key import settings_that_matter
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid

@@ -129,7 +129,7 @@ def test_what_decides_the_vectors_decides_the_key(
     names = ("LSTM-W-word2vec-1", "LSTM-W-Random-1", "LSTM-C-Random-1")
     before = [key(name) for name in names]
     changed = {**module.RECIPES, "word2vec": {**module.RECIPES["word2vec"], "window": 4}}
-    monkeypatch.setattr("brittle.training.plan.RECIPES", changed)
+    monkeypatch.setattr("brittle.training.cache_key.RECIPES", changed)
     assert [a == b for a, b in zip(before, [key(name) for name in names])] == [False, True, True]
 
 

@@ -14,13 +14,8 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Embedded, build, make_batch
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
-from brittle.zoo.tokenizers import (
-    SEPARATOR_WORD,
-    SPECIAL_WORDS,
-    UNKNOWN,
-    UNKNOWN_CHARACTER,
-    WordTokenizer,
-)
+from brittle.zoo.spellings import UNKNOWN_CHARACTER
+from brittle.zoo.tokenizers import SEPARATOR_WORD, SPECIAL_WORDS, UNKNOWN, WordTokenizer
 from zoo.small import random_bilm
 
 KNOWN = ["film", "the", "good", "god", "plot", "a", "is", "bad", "well-known", "don't", "foo", "on"]

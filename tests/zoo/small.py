@@ -54,7 +54,8 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
 
     from brittle.zoo.networks import build
     from brittle.zoo.scoring import NetworkModel, build_tokenizer
-    from brittle.zoo.tokenizers import UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer
+    from brittle.zoo.spellings import UNKNOWN_CHARACTER, CharacterTokenizer
+    from brittle.zoo.tokenizers import WordTokenizer
 
     design = grid.design(design) if isinstance(design, str) else design
     chosen = grid.settings(design, size, **changed)

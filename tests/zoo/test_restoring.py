@@ -29,7 +29,7 @@ from brittle.zoo.restoring import MAX_LAYERS, restore_weights  # noqa: E402
 from brittle.zoo.seq2seq.model import open_translator, write_model  # noqa: E402
 from brittle.zoo.seq2seq.network import build_network as build_translator  # noqa: E402
 from brittle.zoo.seq2seq.pieces import Pieces  # noqa: E402
-from brittle.zoo.tokenizers import UNKNOWN_CHARACTER  # noqa: E402
+from brittle.zoo.spellings import UNKNOWN_CHARACTER  # noqa: E402
 from brittle.zoo.trees import TreeClassifier  # noqa: E402
 from robustness.table import peak_mb  # noqa: E402
 from zoo.generators.folders import random_folder  # noqa: E402

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from brittle.errors import UsageError  # noqa: E402
 from brittle.moves import CHARACTER_EDITS, EditRequest, EditSpace, ScoredMoves  # noqa: E402
 from brittle.ranking import moves as moves_module  # noqa: E402
-from brittle.ranking.characters import CharacterEdits  # noqa: E402
+from brittle.ranking.hotflip_scores import CharacterEdits  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo import gradients as module  # noqa: E402
 from brittle.zoo.layers import TransformerEncoder  # noqa: E402

@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from brittle.asks import Attack, Attend, Decode, Embed, Flips, Gradient, Tag, declared
-from brittle.attacks import RunContext, build, default_settings, item_kind, learns, recipe, settings
+from brittle.attacks import (
+    RunContext,
+    build,
+    default_settings,
+    item_kind,
+    learns,
+    recipe,
+    settings,
+    summary,
+)
+from brittle.attacks.registry import usable_attacks
 from brittle.english.words import is_plainly_not_english
 from brittle.text import Text
 
@@ -79,3 +89,18 @@ def _asks(name: str) -> Sequence[Any]:
         return asks
     built = build(name, default_settings(name), RunContext(target_words=lambda: STAND_IN_WORDS))
     return [ask for ask in built.asks if ask is not Tag or is_for_english(built)]
+
+
+def attack_rows() -> list[dict[str, str]]:
+    """List the attacks: what each edits and needs, what it does, and its settings."""
+    recipes = {name: recipe(name) for name in usable_attacks()}
+    return [
+        {
+            "attack": name,
+            "edits": f"{item_kind(made) or 'text or picture'}s",
+            "needs": ", ".join(needs(name)),
+            "what it does": summary(made),
+            "settings": ", ".join(setting.name for setting in settings(made)),
+        }
+        for name, made in recipes.items()
+    ]

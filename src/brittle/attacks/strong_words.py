@@ -16,7 +16,8 @@ import numpy as np
 from brittle.asks import Case, Search, Try
 from brittle.attacks.recipes import RunContext, check_count
 from brittle.attacks.registry import registered
-from brittle.candidates.strong_words import StrongWords, learn_strong_words
+from brittle.candidates.strong_words import StrongWords
+from brittle.candidates.training_data import learn_once
 from brittle.text import Text
 
 
@@ -64,7 +65,9 @@ def tack_on(
     """Replace the first word by a strong word of the opposite class."""
     labels = context.needed_labels("tack-on")
     check_count(words=words)
-    strong = learn_strong_words(learn_from, labels, context.label_map, context.data_columns)
+    strong = learn_once(
+        StrongWords.learn, "words", learn_from, labels, context.label_map, context.data_columns
+    )
     return TackOn(strong, words)
 
 
@@ -111,5 +114,7 @@ def strongest_swap(
     """Replace the n strongest words by strong words of the opposite class."""
     labels = context.needed_labels("strongest-swap")
     check_count(n=n, words=words)
-    strong = learn_strong_words(learn_from, labels, context.label_map, context.data_columns)
+    strong = learn_once(
+        StrongWords.learn, "words", learn_from, labels, context.label_map, context.data_columns
+    )
     return StrongestSwap(strong, n, words)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from brittle.candidates import Proposal
-from brittle.candidates.strong_words import load_training_data
+from brittle.candidates.training_data import load_training_data
 from brittle.data.columns import Columns
 from brittle.english.words import is_clitic, is_stop_word
 from brittle.errors import UsageError, unknown
@@ -186,7 +186,8 @@ def choose_entities(
             flag = "--learn-from" if table is None else "--entity-table"
             raise UsageError(f"{flag} says where --entities come from; add --entities.")
         return None
-    from brittle.candidates.entities import Entities, learn_entities
+    from brittle.candidates.entities import Entities
+    from brittle.candidates.training_data import learn_once
 
     if not labels:
         raise UsageError(
@@ -197,7 +198,7 @@ def choose_entities(
         if learn_from is not None:
             raise UsageError("Got --entity-table and --learn-from; expected one of them.")
         return Entities.load(table, labels, label_map)
-    return learn_entities(learn_from, labels, label_map, columns)
+    return learn_once(Entities.learn, "entities", learn_from, labels, label_map, columns)
 
 
 @dataclass(frozen=True)

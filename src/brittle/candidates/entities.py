@@ -6,11 +6,9 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from brittle.candidates.strong_words import find_class, load_training_data
-from brittle.data.columns import Columns
+from brittle.candidates.training_data import find_class
 from brittle.data.example import Example
 from brittle.english.names import Recognizer, SpacyRecognizer
 from brittle.errors import UsageError
@@ -109,27 +107,6 @@ class Entities:
                 if new is not None and new.lower() != word.lower():
                     replacements[position] = new
         return replacements
-
-
-def learn_entities(
-    learn_from: str | None,
-    labels: Sequence[str],
-    label_map: Mapping[str, str] | None = None,
-    columns: Columns | None = None,
-) -> Entities:
-    """Learn entities once: from a file, or from the train split of a data set by name."""
-    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()), columns)
-
-
-@lru_cache(maxsize=4)
-def _learn(
-    learn_from: str | None,
-    labels: tuple[str, ...],
-    label_map: tuple[tuple[str, str], ...],
-    columns: Columns | None,
-) -> Entities:
-    examples = load_training_data(learn_from, "entities", columns)
-    return Entities.learn(examples, labels, dict(label_map))
 
 
 def _words_for(index: int, counts: Sequence[Counts]) -> dict[str, str]:

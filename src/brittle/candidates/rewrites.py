@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from brittle.candidates.rewrite_matches import find_matches
-from brittle.candidates.rewrite_rules import load_rules
+from brittle.candidates.rewrite_matches import Match, independent, phrase_matches
+from brittle.candidates.rewrite_openers import find_opener, full_stop
+from brittle.candidates.rewrite_rules import RewriteRules, load_rules
 from brittle.candidates.rewrite_tokens import Tokens
 from brittle.english.words import is_plainly_not_english
 from brittle.text import Field, Frame, Text, Word, split
@@ -90,3 +91,17 @@ def _replaced(raw: str, edits: Sequence[tuple[int, int, str]]) -> str:
         parts += (raw[at:start], string)
         at = stop
     return "".join((*parts, raw[at:]))
+
+
+def find_matches(tokens: Tokens, rules: RewriteRules, has_opener: bool) -> list[Match]:
+    """List the matches of a field, in order; any of them may be used together.
+
+    Matches that would disturb each other are one match, of whose alternatives one is chosen.
+    """
+    found = list(phrase_matches(tokens, rules))
+    opener = None if has_opener else find_opener(tokens, rules)
+    if opener is not None:
+        found.insert(0, opener)
+    if rules.full_stop:
+        found += full_stop(tokens)
+    return independent(found, tokens.raw)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from brittle.candidates import Proposal
-from brittle.candidates.strong_words import find_class
+from brittle.candidates.training_data import find_class
 from brittle.english.forms import match_case
 from brittle.errors import UsageError
 from brittle.safety import files

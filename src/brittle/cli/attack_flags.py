@@ -117,7 +117,7 @@ def named_target(args: argparse.Namespace, **options: Any) -> Target:
     """Return the target that the command line names, with its flags as options."""
     from brittle.targets.options import Target, stored_options
 
-    flags = {name: getattr(args, name, None) for name in stored_options()}
+    flags = {name: getattr(args, name) for name in stored_options() if hasattr(args, name)}
     return Target.of(args.target, **flags, **options)
 
 

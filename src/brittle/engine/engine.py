@@ -14,8 +14,10 @@ from typing import Any
 
 from brittle.asks import (
     ANSWER,
+    CANDIDATE,
     NOTHING_TO_EDIT,
     UNTRIED,
+    Ask,
     Attack,
     Case,
     KeepItems,
@@ -26,6 +28,7 @@ from brittle.asks import (
     uses_budget,
 )
 from brittle.engine.broker import Broker
+from brittle.engine.lowered import in_float32
 from brittle.engine.rounds import (
     RoundAnswers,
     RoundAsks,
@@ -91,7 +94,7 @@ class Engine:
             for outcome in ended:
                 failing = failing + 1 if outcome.status == "error" else 0
             if ended:
-                yield ended
+                yield in_float32(ended, self.goal, self.constraints, self.broker)
             if failing >= self.patience:
                 raise TargetDown(
                     f"The last {failing} cases all ended in an error; the last one: "
@@ -149,7 +152,7 @@ class Engine:
                         f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
                         "declare. Add it to its `asks`."
                     )
-                asks.setdefault(leaf.question, RoundAsks()).add(r.case, leaf, items)
+                asks.setdefault(self._question(leaf), RoundAsks()).add(r.case, leaf, items)
         answers: dict[str, RoundAnswers] = {}
         for question, asked in asks.items():
             payloads, failures = self.broker.answer(question, asked.requests)
@@ -166,6 +169,11 @@ class Engine:
         while winning:
             winning = self._confirm(winning, ended)
 
+    def _question(self, leaf: Ask[Any]) -> str:
+        """Return the question of a plain ask: candidates may be scored in a lower precision."""
+        is_lowered = leaf.question == ANSWER and CANDIDATE in self.broker.desks
+        return CANDIDATE if is_lowered else leaf.question
+
     def _settle(
         self,
         r: RunningCase,
@@ -181,7 +189,7 @@ class Engine:
                 r.keep(leaf)
                 own.append(None)
                 continue
-            answer, failure = answers[leaf.question].next(leaf, len(asked))
+            answer, failure = answers[self._question(leaf)].next(leaf, len(asked))
             if is_over:
                 continue
             if failure is not None:

@@ -7,6 +7,7 @@ such as `keyword:Art` or `all(bleu:20; not:copy)` to goals, and back to names.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -344,3 +345,17 @@ def _checked(goal: Goal) -> Goal:
             "judge, unfit and answers."
         )
     return goal
+
+
+def goal_rows() -> list[dict[str, str]]:
+    """List the goals: what each asks for, of which targets, and an example."""
+    targets = {SCORES: "classifiers", TEXTS: "translators"}
+    return [
+        {
+            "goal": name,
+            "what it asks for": entry.about,
+            "for": ", ".join(targets[answers] for answers in entry.judges),
+            "example": shlex.quote(entry.example),
+        }
+        for name, entry in GOALS.items()
+    ]

@@ -93,6 +93,29 @@ def attention_shift(case: InsideCase) -> float | None:
     return sum(moved) / 2
 
 
+def word_attention_shift(case: InsideCase) -> float | None:
+    """Return how much of the attention on words moved from word to word, from 0 to 1.
+
+    Both sides are shares of what the compared words receive in all, so that a target whose summary
+    position attends little to words is compared with one that attends to nothing else. None where
+    the target shows no attention, or none on these words.
+
+    >>> round(word_attention_shift(sample_inside().cases[0]), 3)
+    0.222
+    """
+    before, after = case.before, case.after
+    if before.summary is None or after.summary is None:
+        return None
+    sides = [
+        [float(before.summary[old]) for old, _ in case.pairs],
+        [float(after.summary[new]) for _, new in case.pairs],
+    ]
+    if not all(sum(side) > 0 for side in sides):
+        return None
+    before_shares, after_shares = ([weight / sum(side) for weight in side] for side in sides)
+    return float(sum(abs(a - b) for a, b in zip(before_shares, after_shares)) / 2)
+
+
 def spread(case: InsideCase, layer: int) -> float | None:
     """Return the mean change of the words that were not edited over that of those that were.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from brittle.levels import LEVELS
-from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, is_untouched, rate
+from brittle.metrics.paired import Contrast, contrast
+from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
 from brittle.results import Result
 from brittle.statuses import STATUSES
 
@@ -75,7 +76,7 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
     rungs: list[Rung] = []
     for number, name in enumerate(levels):
         rougher = levels[number + 1 :]
-        right = sum(is_right_after(row) or _is_right_until(row, rougher) for row in judged)
+        right = sum(_is_right_at(row, rougher) for row in judged)
         statuses = [dict(row.levels).get(name) for row in results]
         tried = [
             status for status in statuses if status not in (None, "no candidates", "not English")
@@ -99,16 +100,47 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         len(attacked),
         held=sum(STATUSES[row.status].counts_as == "standing" for row in attacked),
         unfinished=sum(STATUSES[row.status].counts_as == "unfinished" for row in attacked),
-        untested=sum(map(is_untouched, judged)),
+        untested=sum(map(_is_untested, judged)),
         not_english=sum("not English" in dict(row.levels).values() for row in results),
         checked=len(checked),
         undecided=sum(bool(row.random_won) for row in checked),
     )
 
 
-def _is_right_until(row: Result, rougher: Sequence[str]) -> bool:
-    """Tell whether a case broke only at one of these rougher levels."""
-    return row.status == "broken" and row.predicted == row.label and row.level in rougher
+def _is_untested(row: Result) -> bool:
+    """Tell whether a right example was skipped: no edit of any level can change it."""
+    return row.status == "skipped" and row.predicted == row.label
+
+
+def _is_right_at(row: Result, rougher: Sequence[str]) -> bool:
+    """Tell whether a case is right after a level; it may break at one of the rougher levels."""
+    breaks_later = row.status == "broken" and row.predicted == row.label and row.level in rougher
+    return is_right_after(row) or breaks_later
+
+
+def paired_levels(
+    a: Sequence[Result], b: Sequence[Result], level: float = 0.95
+) -> dict[str, Contrast]:
+    """Compare two runs case by case after every level that both climbed, by the levels' names.
+
+    Like the accuracy under attack, it is over the cases that both answered.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> paired_levels(sample_results(), sample_results())
+    {}
+    """
+    climbed = [
+        {name for row in rows for name, _ in row.levels if name in LEVELS} for rows in (a, b)
+    ]
+    rows_b = {row.case: row for row in b if is_judged(row)}
+    pairs = [(row, rows_b[row.case]) for row in a if is_judged(row) and row.case in rows_b]
+    names = [name for name in LEVELS if name in climbed[0] & climbed[1]]
+    contrasts = {}
+    for number, name in enumerate(names):
+        rougher = names[number + 1 :]
+        right = [(_is_right_at(x, rougher), _is_right_at(y, rougher)) for x, y in pairs]
+        contrasts[name] = contrast(right, level)
+    return contrasts
 
 
 def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[float, int]], seed: int = 0) -> Figure:

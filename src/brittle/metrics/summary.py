@@ -52,7 +52,8 @@ class Summary:
     more (a confidence, a certain label), and what kept its label is right, though the goal was
     reached. `success` is over the attacked cases, and so is the mean `queries`; `words` and `share`
     (of the text's words) are means over the broken cases, and so are the `measures` of pictures
-    (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
+    (pixels_changed, l2, linf) and the `cost` of searches that have one. `untouched` counts the
+    right examples that could not be attacked, which `after` counts as right. `reasons` counts the
     reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
     their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample;
     `rebuilt` is the share of originals that a generator keeps, of attacks that have one.
@@ -73,6 +74,7 @@ class Summary:
     share: Figure
     measures: Mapping[str, Figure]
     cost: Figure
+    untouched: int = 0
     at_limit: Figure | None = None
     per_draw: Figure | None = None
     rebuilt: Figure | None = None
@@ -110,17 +112,14 @@ def summary(
     right_before = sum(r.predicted == r.label for r in judged)
     right_after = sum(is_right_after(r) for r in judged)
     right_by_label = _count_right_by_label(judged, steps)
-    untouched = sum(map(is_untouched, judged))
     over = "examples answered"
-    if untouched:
-        over += f", {untouched} of them not open to attack"
     shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
         planned=len(results) if planned is None else planned,
         statuses={status: counts[status] for status in STATUSES},
         reasons=_reasons(results),
-        before=rate(right_before, len(judged), "examples answered"),
+        before=rate(right_before, len(judged), over),
         after=rate(right_after, len(judged), over),
         after_by_label=rate(right_by_label, len(judged), over),
         success=rate(len(broken), len(attacked), "attacked cases"),
@@ -129,6 +128,7 @@ def summary(
         share=mean(shares, "broken cases"),
         measures={name: _mean_measure(broken, name) for name in PICTURE_MEASURES},
         cost=_mean_measure(broken, "cost"),
+        untouched=sum(map(is_untouched, judged)),
     )
 
 

@@ -11,6 +11,7 @@ from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung, ladder
 from brittle.metrics.summary import Figure, Summary, robust_to_words
 from brittle.redaction import visible
+from brittle.reports.endings import format_statuses
 from brittle.reports.ladder import (
     held_line,
     language_line,
@@ -32,7 +33,6 @@ from brittle.reports.summary_lines import (
     answers_texts,
     describe_run,
     format_interval,
-    format_statuses,
     summary_lines,
 )
 from brittle.reports.table import Cell, Column, Table, in_markdown

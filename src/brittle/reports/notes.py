@@ -166,10 +166,10 @@ def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     )
     if answers_texts(manifest):
         # The goal may be the cause as well as the attack, and there is no accuracy.
-        return [f"{heading}: nothing is known of them. Attack success is about the others."]
+        return [f"{heading}, so they are untested. Attack success is about the others."]
     return [
-        f"{heading}: {manifest.get('attack')} has nothing to offer there, so nothing is known of "
-        "them. Accuracy under attack counts them as right; attack success is about the others."
+        f"{heading}: {manifest.get('attack')} found nothing to change in them, so they are "
+        "untested. Accuracy under attack counts them as right; attack success is about the others."
     ]
 
 

@@ -93,12 +93,14 @@ def confidence_figure(
 ) -> str:
     """Draw success against the confidence asked for; a dot marks the end of what is known.
 
-    A search stops at the confidence that its run asked for, so nothing is known beyond it.
+    A search stops at the confidence that its run asked for, so nothing is known beyond it, and the
+    axis ends there.
     """
     start = _start(list(curves.values()))
+    end = max((curve.known for curve in curves.values()), default=1.0) or 1.0
     legend = tuple(curves) if len(curves) > 1 else ()
     labels = ("confidence asked for", "attacked cases broken", title)
-    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line", width=width)
+    area = PlotArea((start, end), (0.0, 1.0), *labels, legend, "line", width=width)
     bands, lines, ends = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
         levels = _levels(curve, start)
@@ -107,10 +109,12 @@ def confidence_figure(
         lines.append(f'<path class="line{colour}" d="{level_path(area, levels, curve.of)}"/>')
         x, y = area.x_at(curve.known), area.y_at(curve.share(curve.known) or 0)
         lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
-        end = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
-        ends.append(f"{name}: {end}" if name else end)
+        known = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
+        ends.append(f"{name}: {known}" if name else known)
     every = 1 if width >= WIDTH or start >= 0.5 else 2
-    ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11, every)]
+    ticks = [
+        (n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), int(10 * end + 1e-9) + 1, every)
+    ]
     description = f"Attacked cases broken against the confidence asked for. {'; '.join(ends)}"
     zones = "".join(_confidence_zones(area, c, start) for c in curves.values() if len(curves) == 1)
     return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines) + zones)
@@ -127,8 +131,8 @@ def cost_figure(
     costs = [cost for _, cost in curve.points]
     low, high = min(0.0, *costs), max(0.0, *costs)
     y = (low, high + (0.05 * (high - low) or 1.0))
-    queries = round_ticks(curve.end, tick_steps(width))
-    x = (0.0, max(queries[-1], 1.04 * curve.end))
+    queries = [tick for tick in round_ticks(curve.end, tick_steps(width)) if tick <= curve.end]
+    x = (0.0, float(max(1, curve.end)))
     area = PlotArea(x, y, "queries per case", f"median {name}", title, width=width)
     points = [*curve.points[:: math.ceil(len(costs) / MAX_LEVELS)], curve.points[-1]]
     first, start = points[0]
@@ -310,7 +314,7 @@ def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str, va
 MARGIN = 8
 _OPENING = re.compile(r'<svg (class="(?:plot|scale)") viewBox="0 0 (\d+) (\d+)"')
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")
-_TONES = ("#33658a", "#c1452f", "#d9a441", "#7a5ea8", "#23774b", "#8a8780")
+_TONES = ("#33658a", "#c1452f", "#d9a441", "#7a5ea8", "#a8447f", "#8a8780")
 _DASHES = ("", "7 3", "2.5 2.5", "9 3 2 3", "12 4", "4 4")
 _STYLE = "".join(Path(__file__).with_name("plot.css").read_text("utf-8").splitlines()) + "".join(
     f".line.tone-{n},.dots.tone-{n}{{stroke:{tone}}}"

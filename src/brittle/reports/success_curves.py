@@ -52,7 +52,7 @@ class DrawingRow:
 
 
 def curves_section(results: Sequence[Result], run: StoredRun) -> Section:
-    """Show what success costs; figures that would show nothing are left out."""
+    """Show what success costs, one chart first; those that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
     is_text = manifest.get("kind", "text") == "text"
     name = cost_name(manifest)
@@ -79,9 +79,9 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> Section:
     cards += [CurveCard(kept_caption(curve), partial(kept_figure, curve)) for curve in kept]
     if kept:
         note += (
-            " Similarity is that of sentence vectors; fluency says how likely a small language "
-            "model finds the text beside its original, per changed word. Every search ended at its "
-            "first winner: one that has to keep more might find another."
+            " Similarity compares sentence vectors of text and original. Fluency says how likely a "
+            "small language model finds the text, compared with its original, per changed word. "
+            "Every search ended at its first winner: a stricter search might find another."
         )
     if (costs := cost_by_queries(results, steps)).points:
         if name is not None:
@@ -96,7 +96,15 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> Section:
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
         cards.append(CurveCard(_most_frequent(histogram), partial(histogram_figure, histogram)))
-    shown = {"rows": in_rows(cards), "note": note}
+    first, *others = cards
+    shown = {
+        "first": Drawing(first.draw(width=WIDTH), first.caption),
+        "rows": in_rows(others),
+        "summary": f"{plural(len(others), 'more charts')}: words changed, and what texts keep"
+        if is_text
+        else plural(len(others), "more charts"),
+        "note": note,
+    }
     return Section("run_parts.curves", shown, "How easily it breaks")
 
 
@@ -125,18 +133,28 @@ def _distance_cards(
         cost = _half_cost(curve)
         share = percent(curve.share(cost or 0.0))
         within = (" broken",) if cost is None else (f" {words} ", f"{cost:.3g}")
-        caption = ("", share, *within)
+        caption = ("", share, *within, *_last_break(curve, cost, lambda x: f"{x:.3g}"))
         cards.append(CurveCard(caption, partial(curve_figure, curve, name, is_counted=False)))
     return cards
 
 
 def _half(curve: Curve, units: str) -> Caption:
-    """Write at what cost half of the cases are broken, or at what cost the last one broke."""
+    """Write at what cost half of the cases are broken, and at what cost the last one broke."""
     cost = _half_cost(curve)
     if cost is None:
         return "", percent(0.0), " broken"
     most, _, unit = plural(cost, units).partition(" ")
-    return "", percent(curve.share(cost)), " broken with at most ", most, f" {unit}"
+    unit, *last = (f" {unit}", *_last_break(curve, cost, number))
+    after = "".join([unit, *last[:1]])
+    return ("", percent(curve.share(cost)), " broken with at most ", most, after, *last[1:])
+
+
+def _last_break(curve: Curve, cost: float | None, write: Callable[[float], str]) -> Caption:
+    """Write what the last break cost, where that is more than is said already."""
+    last = curve.points[-1][0] if curve.points else None
+    if cost is None or last is None or last <= cost:
+        return ()
+    return "; the last break took ", write(last)
 
 
 def _half_cost(curve: Curve) -> float | None:

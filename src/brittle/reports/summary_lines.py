@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.asks import UNTRIED
 from brittle.errors import MissingPackage
 from brittle.formatting import NO_VALUE, duration, number, percent, plural
 from brittle.goals import is_class_goal
@@ -14,11 +13,11 @@ from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.ladder import ladder
 from brittle.metrics.summary import Figure, Summary
 from brittle.metrics.words import characters_share, is_by_characters, operations
+from brittle.reports.endings import format_statuses
 from brittle.reports.kept import cost_name, kept_curves, kept_lines
 from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
-from brittle.results import DAMAGED_EDITS, Result, Step
-from brittle.statuses import STATUSES, Status
+from brittle.results import Result, Step
 from brittle.validity.figures import LevelReading
 
 NAMED_PRESETS = ("careful", "loose", "typo", "strict")
@@ -77,13 +76,18 @@ def summary_lines(
     if answers_texts(manifest):
         return bleu_lines(results) + effort
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
+    still = "still right"
+    if summary.untouched:
+        still += f" ({number(summary.untouched)} could not be attacked)"
+    after = [_right("accuracy_after", f"{what} under attack", summary.after, still)]
     if goes_by_goal(manifest):
+        by_label = summary.after_by_label
         after = [
-            _rate("accuracy_after", "under attack, by goal", summary.after),
-            _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
+            _right("accuracy_after", "under attack, by goal", summary.after, still),
+            _right("accuracy_after_by_label", "under attack, by label", by_label, still),
         ]
-    return [_rate("accuracy_before", f"{what} before", summary.before), *after, *effort]
+    before = _right("accuracy_before", f"{what} before", summary.before, "right")
+    return [before, *after, *effort]
 
 
 def _validity_lines(summary: Summary) -> list[SummaryLine]:
@@ -157,34 +161,6 @@ def significant(value: float | None) -> str:
     ('0.0123', '12', '1.23e+05', '–')
     """
     return NO_VALUE if value is None else f"{value:.3g}"
-
-
-def status_counts(summary: Summary) -> list[tuple[Status, int]]:
-    """Return the statuses that occur with their counts, the attacked ones first."""
-    return [(status, summary.statuses[status]) for status in STATUSES if summary.statuses[status]]
-
-
-def format_statuses(summary: Summary) -> str:
-    """Write the statuses that occur on one line, with the reasons of what was skipped.
-
-    Of broken, held and proved cases there is a reason if the attack gives one.
-
-    >>> from brittle.metrics.samples import sample_results
-    >>> from brittle.metrics.summary import summary
-    >>> format_statuses(summary(sample_results()))
-    'broken 3 · held 1 · out of budget 1 · skipped 2 (already wrong 1, nothing to edit 1) · error 1'
-    """
-    parts = []
-    for status, count in status_counts(summary):
-        listed_at, reasons = STATUSES[status].reasons, dict(summary.reasons.get(status, {}))
-        if listed_at != "everywhere":
-            is_listed = listed_at == "untried" and UNTRIED in reasons
-            reasons = {UNTRIED: reasons[UNTRIED]} if is_listed else {}
-        reasons.pop(DAMAGED_EDITS, None)
-        counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
-        listed = ", ".join(reason + n for reason, n in zip(reasons, counts))
-        parts.append(f"{status} {number(count)}" + (f" ({listed})" if listed else ""))
-    return " · ".join(parts) or "no case has finished yet"
 
 
 def closing_lines(
@@ -277,6 +253,14 @@ def _rate(key: str, name: str, figure: Figure) -> SummaryLine:
     over = f"{number(figure.count)} of {plural(figure.of, figure.over)}"
     interval = format_interval(figure, percent)
     return SummaryLine(key, name, percent(figure.value), interval, over, figure)
+
+
+def _right(key: str, name: str, figure: Figure, right: str) -> SummaryLine:
+    """Format an accuracy: how many of how many texts are right."""
+    over = f"{number(figure.count)} of {number(figure.of)} {right}"
+    return SummaryLine(
+        key, name, percent(figure.value), format_interval(figure, percent), over, figure
+    )
 
 
 def _mean(key: str, name: str, figure: Figure, write: Format = number) -> SummaryLine:

@@ -16,16 +16,22 @@ from brittle.results import Result
 MANY_WORDS = 3
 """Bounds are shown for every number of words up to this one, and for the largest."""
 NAMES = ("one word", "two words", "three words")
-SHORT = ("space", "budget", "success against budget", "validity")
+SHORT = ("searched", "budget", "larger budget", "validity")
 """The facts that a terminal shows; all others stand on the page and on the card."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that the figures rest on; without a value it is missing."""
+    """Something that the figures rest on; without a value it is missing.
+
+    `question` is what nobody has checked as long as it is missing. `is_setting` marks what a page
+    lists with the settings of the run.
+    """
 
     name: str
     value: str | None
+    question: str = ""
+    is_setting: bool = False
 
 
 def trust_facts(run: StoredRun, results: Sequence[Result], summary: Summary) -> list[Fact]:
@@ -34,20 +40,20 @@ def trust_facts(run: StoredRun, results: Sequence[Result], summary: Summary) -> 
     budget = manifest.get("budget")
     climbed = ladder(results)
     return [
-        Fact("space", describe_space(manifest)),
+        Fact("searched", describe_space(manifest)),
         Fact("budget", plural(budget, "queries a case") if budget else "no limit"),
-        Fact("denominators", _denominators(summary)),
+        Fact("cases", _denominators(summary)),
         Fact("intervals", "95%: Wilson for rates, bootstrap for means"),
         *_floors(run, summary, climbed),
-        Fact("success against budget", _growth(flattening(results, run.steps(), budget))),
+        Fact("larger budget", _growth(flattening(results, run.steps(), budget))),
         Fact("proved", _proved(summary, climbed)),
-        Fact("validity", _validity(run.measured("validity"))),
-        Fact("target", _joined(manifest.get("target"), manifest.get("fingerprint"))),
+        Fact("validity", _validity(run.measured("validity")), "are the texts valid?"),
+        Fact("target", _joined(manifest.get("target"), manifest.get("fingerprint")), "", True),
         Fact("diagnosis", _diagnosis(manifest.get("warnings") or ())),
-        Fact("data", _joined(manifest.get("data"), manifest.get("split"), manifest.get("content"))),
-        Fact("command", run.command),
-        Fact("seed", None if manifest.get("seed") is None else str(manifest["seed"])),
-        Fact("versions", _versions(manifest.get("versions") or {})),
+        Fact("data", _joined(*map(manifest.get, ("data", "split", "content"))), "", True),
+        Fact("command", run.command, "", True),
+        Fact("seed", None if manifest.get("seed") is None else str(manifest["seed"]), "", True),
+        Fact("versions", _versions(manifest.get("versions") or {}), "", True),
     ]
 
 
@@ -84,12 +90,21 @@ def missing(facts: Sequence[Fact]) -> list[str]:
     return [fact.name for fact in facts if fact.value is None]
 
 
+def open_questions(facts: Sequence[Fact]) -> str:
+    """Ask what nobody has checked yet; nothing if all is known.
+
+    >>> open_questions([Fact("seed", "0"), Fact("validity", None, "are the texts valid?")])
+    'are the texts valid?'
+    """
+    return " ".join(fact.question for fact in facts if fact.value is None and fact.question)
+
+
 def short_lines(facts: Sequence[Fact]) -> list[str]:
-    """Write the facts for a terminal, on a few lines, the last of which says what is missing."""
+    """Write the facts for a terminal, on a few lines, the last of which asks what is missing."""
     values = {fact.name: fact.value for fact in facts}
     lines = [f"{name}: {values[name]}" for name in SHORT if values.get(name) is not None]
-    lacking = missing(facts)
-    return [*lines, *([f"missing: {', '.join(lacking)}"] if lacking else [])]
+    questions = open_questions(facts)
+    return [*lines, *([f"not checked yet: {questions}"] if questions else [])]
 
 
 def _withstood(bounds: Robust) -> str:
@@ -149,14 +164,22 @@ def _floors(run: StoredRun, summary: Summary, climbed: Ladder | None) -> list[Fa
     named = f" ({other['name']})" if other.get("name") else ""
     read = _figure(other.get("adversaries"))
     return [
-        Fact("clean error (floor)", clean),
-        Fact("random edit (floor)", _figure(stored.get("random_edit")) or _undecided(climbed)),
-        Fact("other model family (floor)", None if read is None else read + named),
+        Fact("wrong without any edit", clean),
+        Fact(
+            "broken by a random edit",
+            _figure(stored.get("random_edit")) or _undecided(climbed),
+            "do random edits break it, too?",
+        ),
+        Fact(
+            "label read by another model",
+            None if read is None else read + named,
+            "does another kind of model still read the label?",
+        ),
     ]
 
 
 def _undecided(climbed: Ladder | None) -> str | None:
-    """Say how many broken cases a random edit breaks, too, if the run asked that itself."""
+    """Say how many broken cases a random edit also breaks, if the run measured that itself."""
     if climbed is None or not climbed.checked:
         return None
     checked = plural(climbed.checked, "broken cases checked")
@@ -167,10 +190,10 @@ def _growth(growth: Flattening | None) -> str | None:
     if growth is None:
         return None
     if growth.late is None:
-        return "flat: every search ended by itself"
+        return "would not break more: every search ended by itself"
     late = f"{number(growth.late.count)} of {plural(growth.late.of, growth.late.over)}"
-    verdict = "flat" if growth.is_flat else "still rising"
-    return f"{verdict}: {late} broke in the second half of the budget"
+    verdict = "would hardly break more" if growth.is_flat else "would break more"
+    return f"{verdict}: {late} broke in the second half of this one"
 
 
 def _validity(stored: Mapping[str, Any]) -> str | None:

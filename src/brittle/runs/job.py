@@ -46,7 +46,7 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints import code_of, hash_parts
 from brittle.targets.labels import match_labels
-from brittle.targets.options import Labels
+from brittle.targets.options import FLOAT32, Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 from brittle.zoo.names.changes import former_name
 
@@ -126,14 +126,10 @@ class Job:
         check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
-        asked = {ask.question for ask in search.asks}
-        brought = {
-            question: helper
-            for question, (helper, _) in helpers_for(target, helpers).items()
-            if question in asked and helper in helpers
-        }
+        brought = _brought_helpers(search, target)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
+        notes += notes_on_precision(target)
         return Job(
             target=target,
             dataset=dataset,
@@ -164,6 +160,11 @@ class Job:
         return {name: self.labels[i] for name, i in self.index.items()}
 
     @property
+    def precision(self) -> str:
+        """What the target scores candidates in."""
+        return str(declared_by(self.target, "precision"))
+
+    @property
     def goal_name(self) -> str:
         return goal_name(self.goal, self.toward)
 
@@ -191,6 +192,7 @@ class Job:
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
             **({} if self._goal_code is None else {"goal_code": self._goal_code}),
             **({} if not self.measuring.constraints else {"keep": self.measuring.kept}),
+            **({} if self.precision == FLOAT32 else {"precision": self.precision}),
         }
 
     @property
@@ -232,6 +234,7 @@ class Job:
             "helpers": self._helper_fingerprints or None,
             "goal_code": self._goal_code,
             "keep": self.measuring.kept or None,
+            "precision": None if self.precision == FLOAT32 else self.precision,
             "measures": self.measuring.sources,
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
@@ -309,6 +312,17 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str
     ]
 
 
+def notes_on_precision(target: OpenTarget) -> list[str]:
+    """Tell what a lower precision decides, and what it does not."""
+    precision = declared_by(target, "precision")
+    if precision == FLOAT32:
+        return []
+    return [
+        f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
+        "shown are in float32, and no case is called proved."
+    ]
+
+
 def check_kinds(attack: Attack, name: str, target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
     check_reads(target, dataset)
@@ -360,6 +374,17 @@ def _resolve_goal(
             raise unknown("label", toward, list(labels))
         toward = labels[number]
     return make_goal(goal, toward, confidence, answers, labels), toward
+
+
+def _brought_helpers(search: Attack, target: OpenTarget) -> dict[str, Any]:
+    """Return the attack's helpers that answer what it asks, by question."""
+    helpers = helpers_of(search)
+    asked = {ask.question for ask in search.asks}
+    return {
+        question: helper
+        for question, (helper, _) in helpers_for(target, helpers).items()
+        if question in asked and helper in helpers
+    }
 
 
 def _take_class(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from brittle.asks import ANSWER
+from brittle.asks import ANSWER, CANDIDATE
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Asker
 from brittle.engine.desks import Cache
@@ -23,6 +23,7 @@ from brittle.goals.parsing import draws_keywords
 from brittle.goals.texts import folded_words
 from brittle.runs.job import Job
 from brittle.runs.store import Store
+from brittle.targets.protocols import declared_by
 from brittle.text import words_of
 
 MIN_LETTERS = 3
@@ -101,7 +102,8 @@ class SharedAnswers:
         for question, desk in job.desks.items():
             helper = job.helpers.get(question)
             who = job.target if helper is None else helper
-            key = (question, f"{who.name} {who.fingerprint}")
+            precision = declared_by(who, "precision") if question == CANDIDATE else ""
+            key = (question + precision, f"{who.name} {who.fingerprint}")
             size = self.size if desk.cache is None else desk.cache
             chosen[question] = self.caches.setdefault(key, Cache(size))
         return chosen

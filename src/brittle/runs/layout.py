@@ -278,6 +278,7 @@ class Manifest(TypedDict, total=False):
     helpers: Mapping[str, str] | None
     goal_code: str | None
     keep: Mapping[str, tuple[float, str]] | None
+    precision: str | None
     measures: Mapping[str, str]
     unmeasured: tuple[str, ...]
     toward: str | None

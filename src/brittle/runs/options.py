@@ -106,6 +106,7 @@ class Keep:
 
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
+    "precision": ("target", "precision"),
     **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
     **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
     "watchdog": ("limits", "watchdog"),

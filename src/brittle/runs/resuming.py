@@ -34,6 +34,7 @@ from brittle.zoo.names.changes import present_name
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
     *("label_map", "files", "only", "helpers", "goal_code", "keep"),
+    "precision",
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 

@@ -452,6 +452,19 @@ def run_paths(folder: str | Path = "runs") -> list[Path]:
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 
+def listed_row(path: Path) -> dict[str, Any]:
+    """Return a run as it stands in a list of runs; no result is loaded."""
+    run = Run(path)
+    manifest, counts = run.manifest, run.counts()
+    return {
+        "run": run.name,
+        **{name: manifest[name] for name in ("target", "attack", "data")},
+        "cases": f"{sum(counts.values())}/{manifest['examples']}",
+        "broken": counts.get("broken", 0),
+        "started": manifest["started"],
+    }
+
+
 def _state_of(path: Path) -> tuple[tuple[int, int] | None, ...]:
     """Return what tells whether a run was written since: of its file, and of its log."""
     states: list[tuple[int, int] | None] = []

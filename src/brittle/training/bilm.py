@@ -20,13 +20,8 @@ from brittle.zoo.device import torch_device
 from brittle.zoo.names.settings import LanguageModelSettings
 from brittle.zoo.networks import LanguageModel, make_row_batch
 from brittle.zoo.restoring import save_network
-from brittle.zoo.tokenizers import (
-    ID_BYTES,
-    SPECIAL_WORDS,
-    UNKNOWN_CHARACTER,
-    CharacterTokenizer,
-    WordTokenizer,
-)
+from brittle.zoo.spellings import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers import ID_BYTES, SPECIAL_WORDS, WordTokenizer
 
 DEV_SHARE = 20  # words of the train split for each word of the dev split that is read
 MIN_WORDS = 10  # of the vocabulary: with fewer there is nothing to predict

@@ -31,7 +31,8 @@ from brittle.zoo.gradient_check import check_gradients, describe, is_masked
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.restoring import save_network
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
-from brittle.zoo.tokenizers import UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer
+from brittle.zoo.spellings import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers import WordTokenizer
 from brittle.zoo.trees import TreeClassifier, TreeEncoder, TreeModel, forest_of, trees_of
 from brittle.zoo.white_box import NetworkWhiteBox
 

@@ -15,16 +15,9 @@ from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import methods, texts
 from brittle.training.adversarial.methods import AdversarialTraining, is_by_attack, parse_method
 from brittle.training.adversarial.texts import with_variants
+from brittle.training.cache_key import model_key, model_name, settings_that_matter
 from brittle.training.job import Diverged, Fitted, Report, TrainingJob, card_of, silent
-from brittle.training.plan import (
-    Changed,
-    TrainingPlan,
-    check_kinds,
-    choose_settings,
-    model_key,
-    model_name,
-    settings_that_matter,
-)
+from brittle.training.plan import Changed, TrainingPlan, check_kinds, choose_settings
 from brittle.training.readme import readme
 from brittle.training.splits import (
     KNOWN_FINGERPRINTS,

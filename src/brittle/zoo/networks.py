@@ -21,15 +21,8 @@ from torch import Tensor, nn
 from brittle.ranking.top_k import WholeLinear
 from brittle.zoo.layers import ENCODERS, HEADS, BiLM, CharacterCNN, Joined, LayerMix
 from brittle.zoo.names.settings import LanguageModelSettings, NetworkSettings
-from brittle.zoo.tokenizers import (
-    ID_BYTES,
-    PAD,
-    SPECIAL_WORDS,
-    UNKNOWN,
-    CharacterTokenizer,
-    WordTokenizer,
-    split_sides,
-)
+from brittle.zoo.spellings import CharacterTokenizer
+from brittle.zoo.tokenizers import ID_BYTES, PAD, SPECIAL_WORDS, UNKNOWN, WordTokenizer, split_sides
 
 WORD_VECTOR_SCALE = 0.1  # of initial embeddings: at torch's 1.0, dropout drowns what a word says
 

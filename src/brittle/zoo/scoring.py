@@ -33,10 +33,8 @@ from brittle.zoo.networks import (
     split_by_words,
 )
 from brittle.zoo.restoring import ThreadUse, check_row_length, load_network
+from brittle.zoo.spellings import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers import (
-    MAX_SPELLINGS,
-    UNKNOWN_CHARACTER,
-    CharacterTokenizer,
     WordColumns,
     WordTokenizer,
     encode_swaps,

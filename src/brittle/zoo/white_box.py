@@ -23,7 +23,7 @@ from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
 from brittle.zoo.layers import LSTM_LAYERS, AttentionPooling, AverageEncoder, TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
-from brittle.zoo.tokenizers import CharacterTokenizer
+from brittle.zoo.spellings import CharacterTokenizer
 
 Array = NDArray[np.float64]
 

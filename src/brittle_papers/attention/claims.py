@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.inside.measures import InsideCase, attention_shift, spread
+from brittle.inside.measures import InsideCase, spread, word_attention_shift
 from brittle.metrics.summary import Figure
 from brittle_papers import claims
 from brittle_papers.attention import results
@@ -184,7 +184,7 @@ def _theorem_tail(found: AttentionFigures) -> JudgedClaim | None:
 
 
 JUDGES: Mapping[str, Judge[AttentionFigures]] = {
-    "stable-attention": lambda found: _inside(found, attention_shift),
+    "stable-attention": lambda found: _inside(found, word_attention_shift),
     "relative-change": lambda found: _inside(found, relative),
     "sparse": lambda found: _inside(found, first_layer_spread),
     "bleu": _bleu,

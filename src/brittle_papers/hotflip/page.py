@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brittle.formatting import number
@@ -40,6 +40,17 @@ class HotFlipResults(PaperResults):
     def compare_at(self, a: str, b: str, confidence: float = CONFIDENCE) -> Contrast:
         """Compare the success of attack b with that of attack a, case by case."""
         return paired(self.reached(a, confidence), self.reached(b, confidence)).success
+
+    def compare_at_queries(self, a: str, b: str, confidence: float = CONFIDENCE) -> Contrast:
+        """Compare attack b with attack a where a may ask as often as b did in the same case."""
+        spent = {row.case: row.queries for row in self.reached(b, confidence)}
+        capped = [
+            replace(row, status="held")
+            if row.status == "broken" and row.queries > spent.get(row.case, 0)
+            else row
+            for row in self.reached(a, confidence)
+        ]
+        return paired(capped, self.reached(b, confidence)).success
 
     def characters(self, attack: str) -> Figure:
         """Compute the share of the characters that an attack changed."""

@@ -33,6 +33,8 @@ DATA_SHARES = {0.002: 60, 0.005: 40, 0.01: 30, 0.05: 15, 0.2: 8, 0.5: 5}
 """Shares of the train split, each with its epochs: fewer pictures are seen more often."""
 DECAYS = (0.3, 1.0, 3.0, 10.0)
 EPOCHS, BATCH, SMALL_BATCH = 4, 256, 32
+ACCURATE = 0.93
+"""The accuracy above which nearly all of the paper's classifiers lie (Figure 4c)."""
 KINDS = ("neurons", "dropout", "data", "weight decay")
 NEURONS_KIND, DROPOUT_KIND, DATA_KIND, DECAY_KIND = KINDS
 
@@ -150,9 +152,12 @@ class NaturalResults(PaperResults):
     def correlation(self, among: str) -> Figure:
         """Compute the rank correlation of accuracy and mean Δz over classifiers.
 
-        They are all, or those that differ in neurons or in dropout.
+        They are all, those that differ in neurons or in dropout, or those that are accurate.
         """
         chosen = {"all": self.classifiers, "neurons": self.by_neurons}
+        chosen["accurate"] = [
+            c for c in self.classifiers if (self.robustness[c.line].accuracy or 0.0) >= ACCURATE
+        ]
         chosen["dropout"] = list(self.by_dropout.values())
         found = accuracy_correlation([self.robustness[c.line] for c in chosen[among]])
         if found is None:

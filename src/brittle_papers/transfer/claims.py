@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.metrics.summary import Figure
-from brittle.studies.rules.evaluation import ALL, SHARES, success
+from brittle.studies.rules.evaluation import ALL, SHARES, gain_of_share, success
 from brittle.studies.transfer.factors import FACTORS, diagonal_of, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
 from brittle_papers.claims import (
@@ -18,8 +18,12 @@ from brittle_papers.claims import (
     JudgedClaim,
     above,
     altogether,
+    below,
     difference,
+    format_points,
     format_rate,
+    interval_of,
+    mostly,
     within,
 )
 from brittle_papers.transfer.results import (
@@ -33,8 +37,8 @@ from brittle_papers.transfer.results import (
 Array = NDArray[np.float64]
 ORDER = ("input", "architecture", "embedding", "layers")
 COMPARABLE, NEGLIGIBLE = 0.05, 0.01
-BEYOND_CHANCE = 0.2
-"""The share of pairs that must differ between the two directions; by chance it is 0.05."""
+ASYMMETRIC = 0.05
+"""How far the two directions of a pair must be apart on average."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,12 @@ class TransferPaperFigures(TransferPaperResults):
         return dict(zip([f"{a} less {b}" for a, b in pairwise(ORDER)], figures))
 
     def crossing(
-        self, by: str, one: str, others: Sequence[str], into: bool
+        self, by: str, one: str, others: Sequence[str], into: bool, of_right: bool = False
     ) -> Mapping[str, Figure] | None:
         """Compare one class with others: transfer into it from outside, or out of it.
 
-        `by` is what a member's class is read from, such as its architecture.
+        `by` is what a member's class is read from, such as its architecture. With `of_right` the
+        rates are over the texts whose original a target had right.
         """
         study = self.studies[PWWS]
         sources = np.array([getattr(member, by) for member in study.sources])
@@ -73,6 +78,7 @@ class TransferPaperFigures(TransferPaperResults):
         figures = self.estimate(
             PWWS,
             lambda rates: np.stack([rate(rates, one) - rate(rates, n) for n in present], axis=1),
+            of_right=of_right,
         )
         return dict(zip((f"less {name}" for name in present), figures))
 
@@ -98,30 +104,22 @@ class TransferPaperFigures(TransferPaperResults):
 
         return dict(zip(names, self.estimate(PWWS, gaps)))
 
-    def pretrained(self) -> Mapping[str, Figure] | None:
-        """Compare models with pretrained parts with their likes, on the texts of all others."""
+    def pretrained(self, pair: str) -> Figure | None:
+        """Compare models with a pretrained part with their likes, on the texts of all others."""
         study = self.studies[PWWS]
         reads = np.array([member.reads for member in study.targets])
         names = np.array([member.name for member in study.targets])
-        pairs = {
+        a, b = {
             "GloVe less Random": (reads == "GloVe", reads == "Random"),
             "ELMo less Character": (reads == "ELMo", reads == "Character"),
             "MiniLM less BERT-NOPT": (names == "MiniLM", names == "BERT-NOPT"),
-        }
-        known = {name: pair for name, pair in pairs.items() if pair[0].any() and pair[1].any()}
-        if not known:
+        }[pair]
+        if not (a.any() and b.any()):
             return None
-        # Sources and targets are the same members.
-        outside = {name: ~np.isin(reads, reads[a | b]) for name, (a, b) in known.items()}
-
-        def gaps(rates: Array) -> Array:
-            columns = [
-                _between(rates, outside[name], a) - _between(rates, outside[name], b)
-                for name, (a, b) in known.items()
-            ]
-            return np.stack(columns, axis=1)
-
-        return dict(zip(known, self.estimate(PWWS, gaps)))
+        outside = ~np.isin(reads, reads[a | b])  # sources and targets are the same members
+        return self.estimate(
+            PWWS, lambda r: (_between(r, outside, a) - _between(r, outside, b))[:, None]
+        )[0]
 
 
 def _distances(study: TransferStudy) -> Statistic:
@@ -151,64 +149,78 @@ def _mean(cells: Array) -> Array:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
+def _bert_sources(results: TransferPaperFigures) -> JudgedClaim | None:
+    """Judge the order of the paper's own table, which its sentence contradicts."""
+    gaps = results.crossing("architecture", "BERT", ("LSTM", "CNN"), into=False)
+    if gaps is None or len(gaps) < 2:
+        return None
+    lstm, cnn = gaps["less LSTM"], gaps["less CNN"]
+    verdict = altogether([below(interval_of(lstm)), above(interval_of(cnn))])
+    return JudgedClaim(verdict, f"less LSTM {format_rate(lstm)}; less CNN {format_rate(cnn)}")
+
+
 def _asymmetric(results: TransferPaperFigures) -> JudgedClaim:
-    study = results.studies[PWWS]
-    count = len(study.sources)
-    upper = np.triu_indices(count, 1)
-    figures = results.estimate(
-        PWWS, lambda rates: (rates - rates.transpose(0, 2, 1))[:, upper[0], upper[1]]
-    )
-    apart = sum((f.low or 0.0) > 0 or (f.high or 0.0) < 0 for f in figures)
-    share = apart / len(figures)
-    evidence = f"the interval of r(s, t) − r(t, s) leaves out 0 for {apart} of {len(figures)} pairs"
-    return JudgedClaim("agrees" if share > BEYOND_CHANCE else "disagrees", evidence)
+    """Judge by the mean of |r(s, t) − r(t, s)|; the basic bootstrap takes the noise out of it."""
+    upper = np.triu_indices(len(results.studies[PWWS].sources), 1)
+
+    def gap(rates: Array) -> Array:
+        gaps = np.abs(rates - rates.transpose(0, 2, 1))[:, upper[0], upper[1]]
+        return _mean(gaps)[:, None]
+
+    figure = results.estimate(PWWS, gap)[0]
+    evidence = f"{format_rate(figure)}, the mean over {len(upper[0])} pairs"
+    return JudgedClaim(above(interval_of(figure), ASYMMETRIC), evidence)
 
 
 def _overfit(results: TransferPaperFigures) -> JudgedClaim | None:
     if GENETIC not in results.studies:
         return None
     pwws = SAME_MODELS if SAME_MODELS in results.studies else PWWS
-    figures = [
-        results.estimate(attack, _mean_distance(results.studies[attack]))[0]
-        for attack in (GENETIC, pwws)
-    ]
-    if any(figure.value is None for figure in figures):
+    sides = [(name, _mean_distance(results.studies[name])) for name in (GENETIC, pwws)]
+    genetic, swaps = (results.estimate(*side)[0] for side in sides)
+    gap = results.compare(*sides)[0]
+    if gap.value is None:
         return None
-    verdict = above(difference(*figures))
-    return JudgedClaim(verdict, f"PWWS {format_rate(figures[1])}, GA {format_rate(figures[0])}")
+    evidence = f"PWWS {format_rate(swaps)}, GA {format_rate(genetic)}; paired by text, "
+    return JudgedClaim(above(interval_of(gap)), f"{evidence}{format_points(gap)}")
 
 
 def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
     singles = results.studies[PWWS]
     same = diagonal_of(singles.sources, singles.targets)
-    pairs = results.estimate(PWWS, lambda rates: _mean(rates[:, ~same])[:, None], True)
-    rates = results.ensemble_rates(held_out=False)
-    gains = {f"{n} members": f for (method, n), f in rates.items() if method == "genetic"}
-    verdict = altogether([above(difference(pairs[0], figure)) for figure in gains.values()])
-    evidence = "; ".join(f"{name} {format_rate(figure)}" for name, figure in gains.items())
-    return JudgedClaim(verdict, f"{evidence}; all pairs {format_rate(pairs[0])}")
+    sizes = [(e["method"], len(e["members"])) for e in results.ensembles]
+    means = results.ensemble_means(held_out=False)
+
+    def of_all_pairs(rates: Array) -> Array:
+        return np.repeat(_mean(rates[:, ~same])[:, None], len(sizes), axis=1)
+
+    gaps = dict(zip(sizes, results.compare((PWWS, of_all_pairs), ("ensembles", means))))
+    gains = {f"{n} members": gap for (method, n), gap in gaps.items() if method == "genetic"}
+    verdict = altogether([above(interval_of(gap)) for gap in gains.values()])
+    evidence = "; ".join(f"{name} {format_points(gap)}" for name, gap in gains.items())
+    return JudgedClaim(verdict, f"more than over all pairs, paired by text: {evidence}")
 
 
 def _genetic_expert(results: TransferPaperFigures) -> JudgedClaim | None:
-    if not results.results["ensembles"]["held_out"]:
+    """Judge “in most cases” over the sizes at which the two ways choose different members."""
+    chosen = {(e["method"], len(e["members"])): set(e["members"]) for e in results.ensembles}
+    sizes = sorted({n for method, n in chosen if method == "genetic"})
+    apart = [n for n in sizes if chosen["genetic", n] != chosen["expert", n]]
+    if not results.results["ensembles"]["held_out"] or not apart:
         return None
-    rates = results.ensemble_rates(held_out=True)
-    sizes = sorted({n for method, n in rates if method == "genetic"})
-    verdicts, parts = [], []
-    for n in sizes:
-        a, b = rates["expert", n], rates["genetic", n]
-        verdicts.append(above(difference(a, b)))
-        parts.append(f"{n} members {format_rate(b)}, expert {format_rate(a)}")
-    return JudgedClaim(altogether(verdicts), "; ".join(parts))
+    gaps = results.compare_ensembles([(("expert", n), ("genetic", n)) for n in apart])
+    evidence = "; ".join(f"{n} members {format_points(gap)}" for n, gap in zip(apart, gaps))
+    same = [str(n) for n in sizes if n not in apart]
+    if same:
+        evidence += f" (the same members with {' and '.join(same)})"
+    return JudgedClaim(mostly([above(interval_of(gap)) for gap in gaps]), evidence)
 
 
 def _six(results: TransferPaperFigures) -> JudgedClaim | None:
-    rates = results.ensemble_rates(held_out=True)
-    if ("genetic", 7) not in rates:
+    if ("genetic", 7) not in results.ensemble_rates(held_out=True):
         return None
-    six, seven = rates["genetic", 6], rates["genetic", 7]
-    verdict = within(difference(six, seven), NEGLIGIBLE)
-    return JudgedClaim(verdict, f"6 {format_rate(six)}, 7 {format_rate(seven)}")
+    gap = results.compare_ensembles([(("genetic", 6), ("genetic", 7))])[0]
+    return JudgedClaim(within(interval_of(gap), NEGLIGIBLE), f"7 less 6, {format_points(gap)}")
 
 
 def _uawr_pwws(results: TransferPaperFigures) -> JudgedClaim:
@@ -220,13 +232,14 @@ def _uawr_pwws(results: TransferPaperFigures) -> JudgedClaim:
 
 def _words(results: TransferPaperFigures) -> JudgedClaim:
     rows = results.ruled_by_form(results.main_rules)[ALL]
-    found = {share: success(rows, share, "limit") for share in SHARES}
-    verdicts = [above(difference(found[a], found[b])) for a, b in pairwise(SHARES)]
-    evidence = ", ".join(f"{share:.0%}: {figure.value or 0:.1%}" for share, figure in found.items())
-    return JudgedClaim(altogether(verdicts), f"the text at the limit, {evidence}")
+    steps = {(a, b): gain_of_share(rows, a, b, "limit") for a, b in pairwise(SHARES)}
+    evidence = ", ".join(f"{a:.0%} to {b:.0%} {format_points(g)}" for (a, b), g in steps.items())
+    verdict = altogether([above(interval_of(gain)) for gain in steps.values()])
+    return JudgedClaim(verdict, f"the text at the limit, paired: {evidence}")
 
 
 JUDGES: Mapping[str, Judge[TransferPaperFigures]] = {
+    "bert-sources": _bert_sources,
     "asymmetric": _asymmetric,
     "overfit": _overfit,
     "ensembles": _ensembles,

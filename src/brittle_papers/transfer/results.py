@@ -28,7 +28,15 @@ from brittle.studies.rules.evaluation import (
     words_changed,
 )
 from brittle.studies.transfer.factors import StudyTables, study_tables
-from brittle.studies.transfer.study import Counts, TransferStudy, counts_of, intervals, restricted
+from brittle.studies.transfer.study import (
+    Counts,
+    TransferStudy,
+    cases_of,
+    counts_of,
+    intervals,
+    paired_intervals,
+    restricted,
+)
 from brittle.workflow.tasks import Task
 from brittle_papers.page import TableCell
 from brittle_papers.results import PaperResults
@@ -94,13 +102,16 @@ class TransferPaperResults(PaperResults):
             for of_right in (False, True)
         }
 
-    def estimate(self, study: str, statistic: Statistic, is_rate: bool = False) -> list[Figure]:
+    def estimate(
+        self, study: str, statistic: Statistic, is_rate: bool = False, of_right: bool = False
+    ) -> list[Figure]:
         """Compute the values of a statistic, with intervals by bootstrap over texts.
 
-        If the values are rates, the intervals are cut at 0 and 1.
+        If the values are rates, the intervals are cut at 0 and 1. With `of_right` the rates are
+        over the texts whose original a target had right.
         """
         counts = self.counts[study]
-        ((value, low, high),) = intervals(counts, [statistic])
+        ((value, low, high),) = intervals(counts, [statistic], of_right=of_right)
         if is_rate:
             low, high = np.clip((low, high), 0.0, 1.0)
         texts = len(counts.of)
@@ -108,6 +119,16 @@ class TransferPaperResults(PaperResults):
             mean_rate(x, a, b, texts, "texts")
             for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
         ]
+
+    def compare(self, a: tuple[str, Statistic], b: tuple[str, Statistic]) -> list[Figure]:
+        """Compute a statistic of study b less one of study a, paired by text.
+
+        Each is the name of a study, and a statistic of its matrix.
+        """
+        cases = cases_of(self.studies[a[0]], self.studies[b[0]])
+        sides = [(counts_of(self.studies[name], cases), of) for name, of in (a, b)]
+        value, low, high = paired_intervals(*sides)
+        return [mean_rate(*numbers, len(cases), "texts") for numbers in zip(value, low, high)]
 
     @cached_property
     def attacked(self) -> Mapping[str, Mapping[str, list[tuple[str, bool]]]]:
@@ -223,21 +244,39 @@ class TransferPaperResults(PaperResults):
 
         With `held_out` they are the models that are in no ensemble.
         """
+        keys = self._ensemble_keys(held_out)
+        if not keys:
+            return {}
+        figures = self.estimate("ensembles", self.ensemble_means(held_out), is_rate=True)
+        return dict(zip(keys, figures))
+
+    def compare_ensembles(
+        self, pairs: Sequence[tuple[tuple[str, int], tuple[str, int]]]
+    ) -> list[Figure]:
+        """Compute for pairs of ensembles the rate of the second less that of the first, paired.
+
+        An ensemble is its method and its size. The rates are on the models in no ensemble.
+        """
+        keys, means = self._ensemble_keys(True), self.ensemble_means(True)
+        first, second = ([keys.index(pair[side]) for pair in pairs] for side in (0, 1))
+        return self.estimate("ensembles", lambda r: means(r)[:, second] - means(r)[:, first])
+
+    def _ensemble_keys(self, held_out: bool) -> list[tuple[str, int]]:
+        if held_out and not self.results["ensembles"]["held_out"]:
+            return []
+        return [(e["method"], len(e["members"])) for e in self.ensembles]
+
+    def ensemble_means(self, held_out: bool) -> Statistic:
+        """Build the statistic of the mean rate of every ensemble on models that are no members."""
         study = self.studies["ensembles"]
         rows = {source.name: n for n, source in enumerate(study.sources)}
+        names = [target.name for target in study.targets]
         never = set(self.results["ensembles"]["held_out"])
-        masks = []
-        if held_out and not never:
-            return {}
-        for ensemble in self.ensembles:
-            members = set(ensemble["members"])
-            names = [target.name for target in study.targets]
-            asked = [name in never if held_out else name not in members for name in names]
-            masks.append((rows[ensemble["name"]], np.array(asked)))
-        figures = self.estimate(
-            "ensembles",
-            lambda rates: np.stack([rates[:, n, mask].mean(axis=1) for n, mask in masks], axis=1),
-            is_rate=True,
-        )
-        keys = [(e["method"], len(e["members"])) for e in self.ensembles]
-        return dict(zip(keys, figures))
+        masks = [
+            (
+                rows[ensemble["name"]],
+                np.array([n in never if held_out else n not in ensemble["members"] for n in names]),
+            )
+            for ensemble in self.ensembles
+        ]
+        return lambda rates: np.stack([rates[:, n, m].mean(axis=1) for n, m in masks], axis=1)

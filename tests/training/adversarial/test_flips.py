@@ -26,7 +26,8 @@ from brittle.training.adversarial.losses import (  # noqa: E402
 )
 from brittle.zoo.networks import Embedded, build, make_batch, pad_keys  # noqa: E402  # noqa: E402
 from brittle.zoo.scoring import build_tokenizer  # noqa: E402
-from brittle.zoo.tokenizers import UNKNOWN, UNKNOWN_CHARACTER, CharacterTokenizer, WordTokenizer  # noqa: E402  # noqa: E402
+from brittle.zoo.spellings import UNKNOWN_CHARACTER, CharacterTokenizer  # noqa: E402
+from brittle.zoo.tokenizers import UNKNOWN, WordTokenizer  # noqa: E402
 
 TEXTS = ["a warm film", "the well-known café's plot is dull and cold 2day", "", "weak", "ñ x", "ok"]
 PAIRS = [("a warm film", "is dull"), ("weak", ""), ("the cast", "and its plot")]

@@ -7,14 +7,8 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.text import HOLE, Text
-from brittle.zoo.tokenizers import (
-    INITIAL_ROWS,
-    UNKNOWN,
-    UNKNOWN_CHARACTER,
-    CharacterTokenizer,
-    WordTokenizer,
-    pack_int32,
-)
+from brittle.zoo.spellings import INITIAL_ROWS, UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers import UNKNOWN, WordTokenizer, pack_int32
 
 ALPHABET = ["e", "a", "b"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("brittle")
 GROUP = "brittle.commands"
 """The entry points by which a package adds commands: NAME = "module:COMMAND", a `Command`."""
-LAST = ("list", "completion")
+LAST = ("list", "setup", "completion")
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ OWN_COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "list": CommandEntry(
         "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
+    ),
+    "setup": CommandEntry(
+        "setup:COMMAND", "show which optional parts are installed, and install those you name"
     ),
     "completion": CommandEntry(
         "manage:COMPLETION", "print the script that completes words in bash, zsh or fish"

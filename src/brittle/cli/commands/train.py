@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.attack_flags import parsed_settings
@@ -20,13 +20,11 @@ from brittle.cli.command import (
     backend_of,
     positive,
 )
-from brittle.cli.output import count_states, pool_progress, states_json, table_rows
+from brittle.cli.output import pool_progress
 from brittle.errors import RunStopped, UsageError
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
-    from brittle.studies.pool_tasks import MemberState
-    from brittle.studies.pools import Pool
     from brittle.training.adversarial.methods import AdversarialTraining
 
 ONE_MODEL_FLAGS = ("set", "adversarial", "share", "noise", "copies", "every", "seed")
@@ -35,6 +33,7 @@ ONE_MODEL_FLAGS = ("set", "adversarial", "share", "noise", "copies", "every", "s
 def run(args: argparse.Namespace) -> None:
     """Train the models of a pool, print their table, and end with an error if one failed."""
     from brittle.studies.pool_tasks import of_size, train_pool
+    from brittle.studies.pool_view import pool_block, states_json
     from brittle.studies.pools import load_pool
     from brittle.training.splits import load_splits
 
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
             progress=progress,
         )
     data = {"pool": pool.name, "data": args.data, "models": states_json(states)}
-    console.print_result(args, lambda: data, lambda: _block(pool, states))
+    console.print_result(args, lambda: data, lambda: pool_block(pool, states))
     failed = [state for state in states if state.state == "failed"]
     if failed:
         reasons = "\n".join(f"  {state.spec}: {state.note}" for state in failed)
@@ -69,17 +68,6 @@ def _check_flags(args: argparse.Namespace) -> None:
             f"--{named} is for one model, but {args.model!r} is a pool. Write a file of models, a "
             "line each, such as LSTM-W-Random-1+hotflip@mr#1?hidden=32, and name it: pool:FILE."
         )
-
-
-def _block(pool: Pool, states: Sequence[MemberState]) -> Any:
-    from rich.console import Group
-
-    others = [member.name for member in pool.members if not member.spec.startswith("zoo:")]
-    parts: list[Any] = [console.table(table_rows(states))] if states else []
-    parts += ["", f"pool:{pool.name}: {count_states(states) or 'nothing to train'}."]
-    if others:
-        parts.append(f"No models of the zoo, so not trained: {', '.join(others)}.")
-    return Group(*parts)
 
 
 METHOD_FLAGS = ("share", "noise", "copies", "every", "edits")

@@ -46,7 +46,7 @@ const select = () => {
   const sign = isReversed ? -1 : 1;
   selected = cases.filter(
     (entry) =>
-      statuses.has(entry.status) &&
+      statuses.has(outcome(entry)) &&
       (brokenAt(entry) === null || levels.has(entry.level)) &&
       passesMenus(entry) &&
       (!query || searchTexts[entry.order].includes(query)),
@@ -145,7 +145,7 @@ const followLink = () => {
 };
 
 byId("controls").hidden = false;
-byId("shown").hidden = false;
+byId("count").hidden = false;
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
 byId("controls").addEventListener("change", selectByHand);
 let timer = 0;

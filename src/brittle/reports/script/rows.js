@@ -38,6 +38,12 @@ const searchText = (entry) => {
   return parts.filter(Boolean).join("\n").toLowerCase();
 };
 
+// How a case ended: its status, or whether a skipped one needed no attack or was not tested.
+const outcome = (entry) => {
+  if (entry.status !== "skipped") return entry.status;
+  return entry.reason && entry.reason.startsWith("already") ? entry.reason : "not tested";
+};
+
 // The level of edits that broke a case: its number from gentle to rough, null of any other case.
 const brokenAt = (entry) => (entry.status === "broken" && entry.level >= 0 ? entry.level : null);
 

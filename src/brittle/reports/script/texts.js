@@ -129,7 +129,7 @@ const card = (entry) => {
   const head = element(
     "header",
     "",
-    element("span", "status", entry.status),
+    element("span", "status", outcome(entry)),
     brokenAt(entry) === null ? null : element("span", "level", data.levels.titles[entry.level]),
     verdict(entry),
     entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
@@ -138,5 +138,5 @@ const card = (entry) => {
   );
   const shown = entry.picture ? pictures(entry) : texts(entry, false);
   const parts = [head, shown, wayOf(entry), pathOf(entry)];
-  return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, ...parts);
+  return element("article", `card case is-${(outcome(entry) === "not tested" ? "not tested" : entry.status).replaceAll(" ", "-")}`, ...parts);
 };

@@ -222,6 +222,25 @@ def gain_of_rules(
     return mean_by_text(gains, "texts that were right")
 
 
+def gain_of_share(
+    rows: Iterable[RuledText], fewer: float, more: float, count: Count = "first"
+) -> Figure:
+    """Return the success at a larger share of words less that at a smaller one, paired.
+
+    The interval is a bootstrap over texts.
+    """
+    gains = [
+        (
+            row.case,
+            int(row.changed_words(more, count) is not None)
+            - int(row.changed_words(fewer, count) is not None),
+        )
+        for row in rows
+        if row.is_right
+    ]
+    return mean_by_text(gains, "texts that were right")
+
+
 def _outcomes(pair: tuple[RuledText, RuledText], share: float, count: Count) -> tuple[bool, bool]:
     one, other = (row.changed_words(share, count) is not None for row in pair)
     return one, other

@@ -246,9 +246,12 @@ class Counts:
         return rate.reshape(-1, *self.shape)
 
 
-def counts_of(study: TransferStudy) -> Counts:
-    """Count every text in every cell of a study."""
-    cases = list(dict.fromkeys(w.case for rows in study.winners.values() for w in rows))
+def counts_of(study: TransferStudy, cases: Sequence[str] | None = None) -> Counts:
+    """Count every text in every cell of a study; with `cases`, texts are in their order.
+
+    Counts of several studies can be resampled together where all have the same `cases`.
+    """
+    cases = cases_of(study) if cases is None else cases
     number = {case: n for n, case in enumerate(cases)}
     shape = (len(study.sources), len(study.targets))
     parts = [np.zeros((len(cases), *shape), dtype=np.float32) for _ in range(4)]
@@ -265,6 +268,39 @@ def counts_of(study: TransferStudy) -> Counts:
             right_all[index, row, column] = right
     cells = shape[0] * shape[1]
     return Counts(shape, *(part.reshape(len(cases), cells) for part in parts))
+
+
+def cases_of(*studies: TransferStudy) -> list[str]:
+    """Return the cases whose texts broke a source in any of some studies."""
+    rows = (winners for study in studies for winners in study.winners.values())
+    return list(dict.fromkeys(winner.case for winners in rows for winner in winners))
+
+
+def paired_intervals(
+    a: tuple[Counts, Callable[[Array], Array]],
+    b: tuple[Counts, Callable[[Array], Array]],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> tuple[Array, Array, Array]:
+    """Return b's statistic less a's, with bounds: every resample draws the same texts for both.
+
+    The bounds are those of `intervals`. Both counts must be of the same cases in the same order.
+    """
+    (counts_a, of_a), (counts_b, of_b) = a, b
+    texts = len(counts_a.of)
+    if texts != len(counts_b.of):
+        raise ValueError(f"counts of {texts} and of {len(counts_b.of)} texts cannot be paired")
+
+    def difference(weight: NDArray[np.float32]) -> Array:
+        return of_b(counts_b.rates(weight)) - of_a(counts_a.rates(weight))
+
+    value = difference(np.ones((1, texts), dtype=np.float32))[0]
+    drawn = [difference(w) for w in _weights(texts, resamples if texts else 1, seed)]
+    tail = (1 - level) / 2
+    low, high = _quantiles(np.concatenate(drawn), (tail, 1 - tail))
+    return value, 2 * value - high, 2 * value - low
 
 
 def intervals(

@@ -1,17 +1,12 @@
-"""Questions to an endpoint, with retries, what it sends back, and the target that it is.
+"""Questions to an HTTP endpoint, what it sends back, and the target that it is.
 
-The content of a reply, unpacked within a limit: a few bytes of gzip can become gigabytes. Asking an
-HTTP endpoint: requests within its limits, retries, and its replies. An HTTP endpoint as a target:
-`http:FILE.toml` (see endpoint.py for the file).
+The content of a reply is unpacked within a limit: a few bytes of gzip can become gigabytes. The
+target is `http:FILE.toml` (see endpoint.py for the file).
 """
 
 from __future__ import annotations
 
-import email.utils
 import json
-import logging
-import random
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +26,7 @@ from brittle.targets.answer_parsers import (
 )
 from brittle.targets.fingerprints import hash_parts, probe_texts
 from brittle.targets.http.endpoint import Endpoint, open_endpoint
+from brittle.targets.http.retries import Turns, Unanswered, ask_again, parse_retry_after
 from brittle.targets.options import TargetOptions, render
 from brittle.text import Text
 
@@ -90,21 +86,9 @@ def _unpack(step: Callable[..., bytes], *arguments: Any) -> bytes:
 
 
 A = TypeVar("A")
-log = logging.getLogger(__name__)
-
-FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
-MAX_RETRY_AFTER_SECONDS = 300.0  # a server that asks for a longer wait counts as down
 MAX_ANSWER_BYTES = 1 << 24
 QUOTED_BYTES = 1 << 12  # looked at to quote the start of an answer
 REFUSED_TEXT = frozenset({400, 413, 414, 422})  # statuses that are about this one text
-
-
-class _Failure(Exception):
-    """The endpoint did not answer this time; `wait` is how long it asks to wait, in seconds."""
-
-    def __init__(self, message: str, wait: float | None = None) -> None:
-        super().__init__(message)
-        self.wait = wait
 
 
 class HttpTransport(Generic[A]):
@@ -128,8 +112,7 @@ class HttpTransport(Generic[A]):
         self.batch = endpoint.batch if endpoint.batched else 1
         self.who = describe_endpoint(endpoint)
         self._sleep = sleep
-        self._lock = threading.Lock()
-        self._next_slot = 0.0
+        self._turns = Turns(endpoint.per_second, sleep)
         self._httpx: Any = require("httpx", "http", "An HTTP target")
         from brittle.targets.http.connections import Deadline, connect
 
@@ -179,21 +162,11 @@ class HttpTransport(Generic[A]):
 
     def _exchange(self, body: Any, texts: Sequence[Any]) -> bytes:
         """Send a request until it is answered, or until all retries have failed."""
-        wait = FIRST_WAIT_SECONDS
-        for attempt in range(self.endpoint.retries + 1):
-            try:
-                return self._send(body)
-            except _Failure as failure:
-                problem = failure
-            if attempt < self.endpoint.retries:
-                # Jitter, so that parallel requests do not all come back at the same time.
-                pause = max(problem.wait or 0.0, wait * random.uniform(0.5, 1.0))
-                if pause > MAX_RETRY_AFTER_SECONDS:
-                    break
-                log.info("%s: %s; trying again in %.1f s", self.who, problem, pause)
-                self._sleep(pause)
-                wait = min(wait * 2, MAX_WAIT_SECONDS)
-        tries = f"{attempt + 1} {'try' if attempt == 0 else 'tries'}"
+        try:
+            return ask_again(lambda: self._send(body), self.endpoint.retries, self.who, self._sleep)
+        except Unanswered as error:
+            problem = error
+        tries = f"{problem.tries} {'try' if problem.tries == 1 else 'tries'}"
         if problem.wait is None and self._is_alive(texts[0]):
             raise TargetError(
                 f"{self.who} fails on this text, though it answers others: {problem} ({tries})."
@@ -208,13 +181,13 @@ class HttpTransport(Generic[A]):
         fields = tuple(text) if isinstance(text, dict) else ("text",)
         try:
             self._send(self.endpoint.body([render(probe_texts(fields)[0], "")]))
-        except (_Failure, TargetError, TargetDown):
+        except (Unanswered, TargetError, TargetDown):
             return False
         return True
 
     def _send(self, body: Any) -> bytes:
         """Send one request within the rate limit and the timeout; return the reply's content."""
-        self._wait_for_turn()
+        self._turns.wait()
         try:
             with (
                 self._deadline.after(self.endpoint.timeout),
@@ -225,11 +198,11 @@ class HttpTransport(Generic[A]):
         except TooLong as error:
             raise TargetError(f"{self.who} answered {error}. Expected a short answer.") from error
         except BadContent as error:
-            raise _Failure(str(error)) from error
+            raise Unanswered(str(error)) from error
         except self._httpx.TimeoutException:
-            raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
+            raise Unanswered(f"no answer within {self.endpoint.timeout:g} s") from None
         except (self._httpx.TransportError, self._httpx.DecodingError) as error:
-            raise _Failure(f"{type(error).__name__}: {error}") from error
+            raise Unanswered(f"{type(error).__name__}: {error}") from error
         except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
             # The error's own message may hold the address with a secret in it.
             raise TargetDown(f"{self.who} cannot be asked ({type(error).__name__}).") from error
@@ -244,9 +217,9 @@ class HttpTransport(Generic[A]):
         if 200 <= status < 300:
             return
         if status in (429, 503):
-            raise _Failure(answer, _parse_retry_after(response.headers.get("Retry-After"), status))
+            raise Unanswered(answer, parse_retry_after(response.headers.get("Retry-After"), status))
         if status >= 500:
-            raise _Failure(answer)
+            raise Unanswered(answer)
         if status in REFUSED_TEXT:
             raise TargetError(f"{self.who} refuses this text: {answer}.")
         remedy = "Correct the TOML file"
@@ -261,17 +234,6 @@ class HttpTransport(Generic[A]):
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
         raise TargetDown(f"{self.who} answered {answer}. {remedy}, then run the command again.")
 
-    def _wait_for_turn(self) -> None:
-        """Wait until the rate limit allows one more request."""
-        if self.endpoint.per_second is None:
-            return
-        with self._lock:
-            now = time.monotonic()
-            slot = max(now, self._next_slot)
-            self._next_slot = slot + 1.0 / self.endpoint.per_second
-        if slot > now:
-            self._sleep(slot - now)
-
 
 def describe_endpoint(endpoint: Endpoint) -> str:
     """Name an endpoint in messages."""
@@ -281,23 +243,6 @@ def describe_endpoint(endpoint: Endpoint) -> str:
 def _start(content: bytes, characters: int) -> str:
     """Return the start of an answer; secrets are hidden before one could be cut in the middle."""
     return redact(content[:QUOTED_BYTES].decode("utf-8", "replace"))[:characters]
-
-
-def _parse_retry_after(header: str | None, status: int) -> float | None:
-    """Parse Retry-After, a number of seconds or a date; return the seconds to wait.
-
-    Status 429 without the header is 0, not None, because the text is not the reason.
-    """
-    if header is None:
-        return 0.0 if status == 429 else None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return 0.0
 
 
 def open_http(spec: str, options: TargetOptions) -> BlackBoxClassifier | BlackBoxTranslator:

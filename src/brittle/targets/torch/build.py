@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.errors import UsageError, require
 from brittle.targets.labels import label_names
-from brittle.targets.options import Labels
+from brittle.targets.options import FLOAT32, Labels
+from brittle.targets.precision import check_weights
 from brittle.targets.torch.tokens import Tokenize, TokenReader
 from brittle.zoo.device import torch_device
 
@@ -44,6 +45,7 @@ def torch_target(
     name: str | None = None,
     device: str = "auto",
     batch: int | None = None,
+    precision: str = FLOAT32,
 ) -> TorchTarget:
     """Build a target with gradients from any module that reads token ids by an embedding table.
 
@@ -63,7 +65,8 @@ def torch_target(
     for a masked word (default: what reads as unknown). `head` names the last layer, such as "out":
     what it reads is the vector of a text (`sentence_embeddings`). The module keeps its device,
     unless `device` names another, and its mode. `batch` is the number of texts in one call;
-    default: automatic.
+    default: automatic. In a lower `precision`, "bf16" or "fp16" (on a GPU), candidates are scored
+    by torch's autocast; originals and winners are scored in float32.
     """
     torch = require("torch", "torch", "torch_target")
     from brittle.targets.torch import checks
@@ -98,10 +101,13 @@ def torch_target(
     network = Network(module, path, call, names, kind, name)
     examples = checks.Examples.of(ids, min_length, max_length, network.device)
     layers = checks.check_network(network, examples, is_declared=scores != "auto")
+    check_weights(module.parameters(), precision, str(network.device), f"the network {name!r}")
+    checks.check_lowered_pass(network, examples, precision)
+    about = (network, reader, layers, min_length, batch, precision)
     if head is None:
-        return TorchTarget(network, reader, layers, min_length, batch)
+        return TorchTarget(*about)
     checks.check_head(network, examples, head)
-    return TorchTargetWithHead(head, network, reader, layers, min_length, batch)
+    return TorchTargetWithHead(head, *about)
 
 
 def _special_id(role: str, token: str | None, ids: Mapping[str, int]) -> int | None:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from brittle.errors import TargetError, UsageError, unknown
 from brittle.moves import EditRequest, EditSpace
 from brittle.targets.fingerprints import SENTENCES
+from brittle.targets.options import FLOAT32
 from brittle.targets.torch.network import CALL_REMEDY, Network, OutputKind
 from brittle.targets.torch.tokens import TokenReader, locate
 from brittle.text import Text, is_word
@@ -24,6 +25,7 @@ EXAMPLE_TEXTS, EXAMPLE_TOKENS = 3, 7
 MAX_EXAMPLE_WORDS = 100
 MIN_SHARE_FOUND = 0.5  # of the tokens of example sentences that are found in them
 TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2  # of logits of about 1, in single and in half precision
+MAX_LOWERED_DIFFERENCE = 0.1  # of probabilities, between float32 and a lower precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +189,27 @@ def check_head(network: Network, examples: Examples, head: str) -> None:
         raise unknown(f"part of the network {network.name!r}", head, parts)
     lengths = torch.full((len(examples.ids),), examples.ids.shape[1])
     network.head_input(examples.ids, lengths, head)
+
+
+def check_lowered_pass(network: Network, examples: Examples, precision: str) -> None:
+    """Refuse a lower precision in which a network does not run, or answers something else."""
+    if precision == FLOAT32:
+        return
+    lengths = torch.full((len(examples.ids),), examples.ids.shape[1])
+    exact = network.logits(examples.ids, lengths).softmax(dim=1)
+    remedy = "Leave the precision out: float32 is the default."
+    try:
+        lowered = network.logits(examples.ids, lengths, precision).softmax(dim=1)
+    except TargetError as error:
+        raise UsageError(
+            f"The network {network.name!r} does not run in {precision}: {error} {remedy}"
+        ) from error
+    difference = float((lowered - exact).abs().max())
+    if not difference <= MAX_LOWERED_DIFFERENCE:
+        raise UsageError(
+            f"The network {network.name!r} answers otherwise in {precision}: a probability differs "
+            f"by {difference:.2g}, expected at most {MAX_LOWERED_DIFFERENCE:g}. {remedy}"
+        )
 
 
 def check_not_probabilities(output: Tensor, who: str, item: str) -> None:

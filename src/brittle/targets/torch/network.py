@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.moves import EditRequest
 from brittle.ranking.moves import objective_gradient
+from brittle.targets.options import FLOAT32
+from brittle.targets.precision import autocast
 from brittle.zoo.device import without_cudnn
 
 
@@ -132,9 +134,10 @@ class Network:
             vectors: Tensor = embedding(torch.arange(embedding.num_embeddings, device=self.device))
         return in_single(vectors)
 
-    def logits(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Compute the logits of texts, on the CPU, in double precision."""
-        with torch.no_grad(), evaluating(self.module):
+    def logits(self, ids: Tensor, lengths: Tensor, precision: str = FLOAT32) -> Tensor:
+        """Compute the logits of texts in a precision; return them on the CPU, as doubles."""
+        lowered = autocast(precision, self.device.type)
+        with torch.no_grad(), evaluating(self.module), lowered:
             return self._forward(ids, lengths).cpu().double()
 
     def gradients(

@@ -26,6 +26,7 @@ from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits
 from brittle.targets.alignment import Alignment, gradients_of, token_gradients, vectors_of
 from brittle.targets.fingerprints import code_of, hash_parts, probe_texts
+from brittle.targets.options import FLOAT32
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.torch.network import Network
@@ -45,7 +46,8 @@ class TorchTarget:
     """A network and its tokens; the canonical keys are the ids it reads, as int32 bytes.
 
     Weights are read as they are at first use: when they change, a new target is needed. `layers`
-    names the parts of the network that have a vector for every token.
+    names the parts of the network that have a vector for every token. `precision` is what
+    `candidate_scores` computes in; everything else is in float32.
     """
 
     parallel = 1
@@ -57,11 +59,12 @@ class TorchTarget:
         layers: Sequence[str] = (),
         min_length: int = 1,
         batch: int | None = None,
+        precision: str = FLOAT32,
     ) -> None:
         self.network, self.reader = network, reader
         self.name, self.labels = network.name, network.labels
         self.layers = (EMBEDDING, *layers)
-        self.min_length, self.batch = min_length, batch
+        self.min_length, self.batch, self.precision = min_length, batch, precision
 
     def __repr__(self) -> str:
         return f"TorchTarget({self.name!r})"
@@ -89,8 +92,15 @@ class TorchTarget:
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
         """Compute the probabilities of texts by their keys."""
+        return self._scores(keys, FLOAT32)
+
+    def candidate_scores(self, keys: Sequence[bytes]) -> Scores:
+        """Compute the probabilities of candidates by their keys, in the target's precision."""
+        return self._scores(keys, self.precision)
+
+    def _scores(self, keys: Sequence[bytes], precision: str) -> Scores:
         scores = np.zeros((len(keys), len(self.labels)))
-        for rows, logits in self._logits(keys):
+        for rows, logits in self._logits(keys, precision):
             scores[rows] = self._probabilities(logits)
         return scores
 
@@ -186,9 +196,11 @@ class TorchTarget:
             logits, gradient = self.network.gradients(ids, lengths, batch)
             yield numbers, self._probabilities(logits.numpy()).tolist(), gradient
 
-    def _logits(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
+    def _logits(
+        self, keys: Sequence[bytes], precision: str = FLOAT32
+    ) -> Iterator[tuple[list[int], Any]]:
         for rows, ids, lengths in self._batches(keys, TOKENS_PER_PASS):
-            yield rows, self.network.logits(ids, lengths).numpy()
+            yield rows, self.network.logits(ids, lengths, precision).numpy()
 
     def _probabilities(self, logits: Any) -> Scores:
         return as_probabilities(logits, len(logits), self.labels, "logits", f"Target {self.name!r}")

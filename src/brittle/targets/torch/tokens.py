@@ -24,7 +24,7 @@ from torch import Tensor
 
 from brittle.errors import TargetError, UsageError
 from brittle.moves import EditRequest, EditSpace
-from brittle.ranking.characters import CharacterEdits, EditedWords
+from brittle.ranking.hotflip_scores import CharacterEdits, EditedWords
 from brittle.ranking.moves import RankedMoves
 from brittle.ranking.respellings import MAX_CHARACTERS
 from brittle.targets.alignment import Alignment, TokenizedText, align

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ import numpy as np
 from brittle.errors import TargetError, UsageError
 from brittle.targets.fingerprints import hash_parts
 from brittle.targets.labels import label_names
-from brittle.targets.options import Labels
+from brittle.targets.options import FLOAT32, Labels
+from brittle.targets.precision import autocast, check_weights
 from brittle.targets.protocols import Scores, ShowsAttention, failing_as
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import tokenizer as alignment
@@ -33,7 +34,10 @@ TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class SequenceClassifier(ShowsAttention):
-    """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
+    """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes.
+
+    `precision` is what `candidate_scores` computes in; everything else is in float32.
+    """
 
     model: Any = field(repr=False)
     tokenizer: TextTokenizer = field(repr=False)
@@ -43,6 +47,7 @@ class SequenceClassifier(ShowsAttention):
     parallel: int = 1
     threads: ThreadUse | None = field(default=None, repr=False)
     fast: FastBert | None = field(default=None, repr=False)
+    precision: str = FLOAT32
 
     @property
     def reads_zero_vectors(self) -> bool:
@@ -65,10 +70,23 @@ class SequenceClassifier(ShowsAttention):
         return self.tokenizer.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
-        logits, who = self.canonical_logits(keys), f"Target {self.name!r}"
-        return as_probabilities(logits, len(keys), self.labels, "logits", who)
+        return self._probabilities(self.canonical_logits(keys))
 
-    def canonical_logits(self, keys: Sequence[bytes]) -> Scores:
+    def candidate_scores(self, keys: Sequence[bytes]) -> Scores:
+        """Compute the scores of candidates by their keys, in the target's precision."""
+        return self._probabilities(self.canonical_logits(keys, self.precision))
+
+    def lowered(self, precision: str) -> SequenceClassifier:
+        """Return the same target, which scores candidates in this precision."""
+        who = f"the model {self.name!r}"
+        check_weights(self.model.parameters(), precision, self.device, who)
+        return replace(self, precision=precision)
+
+    def _probabilities(self, logits: Scores) -> Scores:
+        who = f"Target {self.name!r}"
+        return as_probabilities(logits, len(logits), self.labels, "logits", who)
+
+    def canonical_logits(self, keys: Sequence[bytes], precision: str = FLOAT32) -> Scores:
         """Compute the scores before the softmax, of texts by their keys."""
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
@@ -77,7 +95,7 @@ class SequenceClassifier(ShowsAttention):
         # Padding changes the last digits of scores, but for the fast pass, which reads none.
         one_length = self.device == "cpu" and not self.fast
         for rows, arrays in self.tokenizer.batches(keys, max_tokens, one_length):
-            table[rows] = self._logits(arrays)
+            table[rows] = self._logits(arrays, precision)
         return table
 
     def scores(self, items: Sequence[Text]) -> Scores:
@@ -101,12 +119,14 @@ class SequenceClassifier(ShowsAttention):
         if self.threads is not None:
             self.threads.close()
 
-    def _logits(self, arrays: dict[str, Any]) -> Any:
+    def _logits(self, arrays: dict[str, Any], precision: str) -> Any:
         import torch
 
         if self.tokenizer.holes and not self.fast:
-            return self.inside.instrumented.logits(arrays).to("cpu", torch.float64).numpy()
-        with failing_as(f"Target {self.name!r}"):
+            with autocast(precision, self.device):
+                logits = self.inside.instrumented.logits(arrays)
+            return logits.to("cpu", torch.float64).numpy()
+        with failing_as(f"Target {self.name!r}"), autocast(precision, self.device):
             if self.fast:
                 return self.fast.logits(arrays).double().numpy()
             from brittle.ranking.top_k import WholeRows
@@ -123,6 +143,7 @@ def load(
     mask: str | None = None,
     name: str | None = None,
     device: str = "auto",
+    precision: str = FLOAT32,
 ) -> SequenceClassifier:
     """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`)."""
     source = spec.removeprefix("hf:")
@@ -138,6 +159,7 @@ def load(
             mask=mask,
             name=name or own_name,
             device=torch_device(device),
+            precision=precision,
         ),
         auto_class="AutoModelForSequenceClassification",
         noun="sequence classifier",
@@ -156,6 +178,7 @@ def of_model(
     mask: str | None = None,
     name: str | None = None,
     device: str = "auto",
+    precision: str = FLOAT32,
 ) -> SequenceClassifier:
     """Build a target from a live model and its tokenizer; the model keeps its precision.
 
@@ -170,12 +193,14 @@ def of_model(
         model = model.to(torch_device(device))
     model = model.eval()
     device = str(model.device)
+    check_weights(model.parameters(), precision, device, f"the model {name!r}")
     text_tokenizer = TextTokenizer.of(tokenizer, model, mask)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
 
     fast = fast_bert(model, text_tokenizer.holes.token_id if text_tokenizer.holes else -1)
     parallel, threads = share_threads(device)
-    return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, threads, fast)
+    about = (model, text_tokenizer, name, names, device)
+    return SequenceClassifier(*about, parallel, threads, fast, precision)
 
 
 def _model_labels(model: Any) -> list[str]:

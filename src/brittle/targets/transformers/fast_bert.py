@@ -90,9 +90,11 @@ class FastBert:
             q, k, v = attention.query(x_first), attention.key(x), attention.value(x)
             pooler = self.model.bert.pooler
             context = _attend(q, k, v, runs, heads, from_first=True)
-            state = _feed_forward(last, x_first, context)
-            pooled: Tensor = pooler.activation(pooler.dense(state))
-            logits: Tensor = self.model.classifier(pooled)
+            # Not in a lower precision: rounded logits would be equal for many texts.
+            state = _feed_forward(last, x_first, context).to(pooler.dense.weight.dtype)
+            with torch.autocast("cpu", enabled=False):
+                pooled: Tensor = pooler.activation(pooler.dense(state))
+                logits: Tensor = self.model.classifier(pooled)
         return pooled[: len(length)], logits[: len(length)]
 
     def _embed_distinct(

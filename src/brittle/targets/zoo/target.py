@@ -204,6 +204,25 @@ class TransformerModel:
         self.classifier.close()
 
 
+class TunedEncoderTarget(AttendingZooTarget):
+    """A fine-tuned encoder of transformers, which can score candidates in a lower precision."""
+
+    model: TransformerModel
+
+    @property
+    def precision(self) -> str:
+        """What candidates are scored in."""
+        return self.model.classifier.precision
+
+    def candidate_scores(self, keys: Sequence[bytes]) -> Scores:
+        """Compute the scores of candidates by their keys, in the lower precision."""
+        return self.model.classifier.candidate_scores(keys)
+
+    def lower(self, precision: str) -> None:
+        """Score candidates in this precision from now on."""
+        self.model.classifier = self.model.classifier.lowered(precision)
+
+
 def check_mask(mask: str | None) -> None:
     """Refuse a mask that no model of the zoo reads."""
     if mask not in (None, PADDING, UNKNOWN):
@@ -260,11 +279,11 @@ def open_network_target(folder: Path, device: str, mask: str | None) -> WhiteBox
     return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)
 
 
-def open_tuned_encoder(folder: Path, device: str, mask: str | None) -> AttendingZooTarget:
+def open_tuned_encoder(folder: Path, device: str, mask: str | None) -> TunedEncoderTarget:
     """Open a fine-tuned encoder of transformers."""
     card = load_card_checked(folder)
     classifier = transformers.load(str(folder), device=device, mask=mask)
-    return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
+    return TunedEncoderTarget(card, TransformerModel(classifier), lambda: classifier, mask)
 
 
 def open_picture_model(folder: Path, device: str, mask: str | None) -> PictureZooTarget:

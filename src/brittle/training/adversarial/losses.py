@@ -55,13 +55,8 @@ from brittle.zoo.networks import (
     pad_keys,
     split_rows,
 )
-from brittle.zoo.tokenizers import (
-    SEPARATOR,
-    UNKNOWN,
-    UNKNOWN_CHARACTER,
-    CharacterTokenizer,
-    WordTokenizer,
-)
+from brittle.zoo.spellings import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers import SEPARATOR, UNKNOWN, WordTokenizer
 
 MAX_BYTES = 1 << 29  # the layers of texts beyond these are computed again in every epoch
 

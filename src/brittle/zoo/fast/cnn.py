@@ -27,7 +27,8 @@ from brittle.ranking.top_k import whole_columns, whole_rows
 from brittle.zoo.fast.character_gradients import CharacterPasses
 from brittle.zoo.layers import CNNEncoder
 from brittle.zoo.networks import Classifier, Tokenizer
-from brittle.zoo.tokenizers import PAD, CharacterTokenizer, WordTokenizer
+from brittle.zoo.spellings import CharacterTokenizer
+from brittle.zoo.tokenizers import PAD, WordTokenizer
 
 MAX_BYTES = 1 << 27  # of all vectors kept, unless one call alone needs more
 WORDS_PER_PASS = 2048  # the windows of a spelling are wide: more would need much memory

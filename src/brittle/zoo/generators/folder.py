@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from brittle.errors import UsageError, unknown
 from brittle.zoo import folder as folders
 from brittle.zoo.families import family_of, open_checked
 from brittle.zoo.folder import Card, trained_models
+from brittle.zoo.names import grid
 
 if TYPE_CHECKING:
     from brittle.zoo.generators.pictures import PictureGenerator
@@ -71,3 +72,30 @@ def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
 def is_generator(card: Card) -> bool:
     """Tell whether a trained model encodes and decodes items."""
     return family_of(card).answers == "points"
+
+
+def generator_rows() -> list[dict[str, Any]]:
+    """List the generators that are there, then those that can be trained."""
+    known = known_generators()
+    rows = [
+        {
+            "generator": generator.name,
+            "items": f"{generator.card.parts['item_kind']}s",
+            "latent": generator.card.settings["latent"],
+            "figures": generator.card.measures.get("summary", ""),
+            "where": "shipped" if generator.shipped else "trained here",
+        }
+        for generator in known
+    ]
+    trained = {generator.card.name for generator in known}
+    return rows + [
+        {
+            "generator": name,
+            "items": f"{family.item_kind}s",
+            "latent": "",
+            "figures": about,
+            "where": f"not trained: brittle train {name} --data DATA",
+        }
+        for name, (family, about) in grid.GENERATORS.items()
+        if name not in trained
+    ]

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move  # noqa: E402
-from brittle.ranking.characters import CharacterEdits, EditedWords  # noqa: E402
+from brittle.ranking.hotflip_scores import CharacterEdits, EditedWords  # noqa: E402
 from brittle.text import Text, words_of  # noqa: E402
 from brittle.zoo import layers  # noqa: E402
 from brittle.zoo.tokenizers import UNKNOWN  # noqa: E402
