@@ -33,7 +33,12 @@ help:
 	@echo 'make clean       remove the environment and what was built'
 
 demo: $(VENV)/.demo
-	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
+	@. $(VENV)/bin/activate && brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
+	@echo
+	@echo 'To type brittle as above, first type:   source $(VENV)/bin/activate'
+	@echo 'Your own model and labelled texts:      brittle attack MODEL auto --data FILE.csv --name mine'
+	@echo '  MODEL is model.skops, a transformers folder, python:my_module:my_function or http:api.toml.'
+	@echo '  Columns that are not called text and label: --text COLUMN --label COLUMN'
 
 test: $(VENV)/.all system check
 	$(TESTS)
