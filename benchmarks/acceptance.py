@@ -443,7 +443,7 @@ def theorem(given: Any) -> Iterator[Row]:
 
 
 def attention_page(given: Any) -> Iterator[Row]:
-    yield from tests("tests/papers/test_attention_figures.py", "tests/reports/test_inside.py")
+    yield from tests("tests/papers/test_attention_figures.py", "tests/inside/test_section.py")
     yield from some(attention_items.page(given.papers))
 
 

@@ -139,7 +139,7 @@ def train(name: str, method: str, copies: int, is_new: bool) -> Any:
     if name.startswith(LSTM):
         how = None if is_plain else f"{method},copies={copies}"
         seed = int(name.partition("#")[2] or 0)
-        return str(brittle.train(LSTM, "mr", seed, adversarial=how, force=is_new and not is_plain))
+        return str(brittle.train(LSTM, "mr", seed, adversarial=how, new=is_new and not is_plain))
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

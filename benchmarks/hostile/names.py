@@ -98,7 +98,7 @@ def _completed(folder: Path, line: str) -> list[str]:
     os.chdir(folder)
     try:
         with contextlib.redirect_stdout(out):
-            main(["completion", "bash", f"--line={line}", "--replaced="])
+            main(["setup", "completion", "bash", f"--line={line}", "--replaced="])
     finally:
         os.chdir(here)
     return out.getvalue().split("\0")[:-1]

@@ -116,7 +116,7 @@ def _pages(folder: Path, payloads: list[str]) -> list[Path]:
         shown, name = examples[start : start + CASES_ON_A_PAGE], f"run-{start}"
         run = brittle.attack(first, shown, "pwws", folder=folder, name=name, budget=60)
         pages.append(run.report(folder / f"{name}.html"))
-    study = brittle.grid([first, second], "key", examples, folder=folder, name="grid", limit=20)
+    study = brittle.grid([first, second], examples, "key", folder=folder, name="grid", limit=20)
     return [*pages, study.report(folder / "grid.html")]
 
 

@@ -6,10 +6,10 @@ way; the code that runs it decides how to answer, so a test can answer by hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,13 @@ Search = Generator["Ask[Any]", Any, T]
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
 NOTHING_TO_EDIT = "nothing to edit"
-DECIDED = ("already", NOTHING_TO_EDIT)
+NORMALISED = "normalised by the target"
+"""The reason of a case whose target reads edited texts as the originals: nothing was tried."""
+DECIDED = ("already", NOTHING_TO_EDIT, NORMALISED)
 """How the reasons begin for which a case is skipped though its answer under attack is known.
 
-A goal skips what is already wrong or already there; a text without words is what it is. A case
+A goal skips what is already wrong or already there; a text without words is what it is; edits that
+the target undoes change no answer. A case
 skipped for any other reason could not be attacked, and nothing is known about it.
 """
 NO_CANDIDATES = "no candidates"
@@ -103,7 +106,8 @@ class Case(Generic[I]):
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
     queries that are left when the search begins, None if there is no limit or if the attack does
     not declare that it `uses_budget`. `keyword` is the case's own, where the goal draws one.
-    `is_constrained` tells whether a candidate that reaches the goal may be refused.
+    `is_constrained` tells whether a candidate that reaches the goal may be refused. `normalised`
+    names the classes of edits that the target undoes before it reads a text.
     """
 
     id: str
@@ -116,6 +120,7 @@ class Case(Generic[I]):
     reference: str | None = None
     keyword: str | None = None
     is_constrained: bool = False
+    normalised: Collection[str] = ()
 
     @property
     def positions(self) -> Sequence[int]:
@@ -178,6 +183,9 @@ class AttackDeclarations:
     """The attacks that it consists of, if it is made of several."""
     proposal: Any = None
     """Its source of candidates: if that needs no tags, the attack needs no English."""
+    sources: Sequence[Any] | None = None
+    """All its sources of candidates, if it has several. Before a run the target is asked whether it
+    undoes the edits of those that are a class of edits (`name`, `everywhere(text)`)."""
     check_item: Callable[[Any], None] | None = None
     """A method that raises an error for an item that it cannot attack, before anything is asked."""
     doubt: Callable[[Sequence[Any]], str | None] | None = None
@@ -200,6 +208,24 @@ def helpers_of(attack: Attack) -> tuple[Any, ...]:
     A helper has a `name`, a `fingerprint` and the methods of what it answers.
     """
     return tuple(declared(attack, "helpers"))
+
+
+@runtime_checkable
+class EditClass(Protocol):
+    """A class of edits that a target may undo before it reads an item."""
+
+    @property
+    def name(self) -> str: ...
+
+    def everywhere(self, item: Any) -> Any:
+        """Edit an item everywhere: who reads the result as the original undoes the class."""
+        ...
+
+
+def edit_classes(attack: Attack) -> dict[str, EditClass]:
+    """Return the classes of edits among an attack's sources of candidates, by name."""
+    sources = declared(attack, "sources") or [declared(attack, "proposal")]
+    return {one.name: one for one in sources if isinstance(one, EditClass)}
 
 
 class Ask(Generic[A]):

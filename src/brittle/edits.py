@@ -8,8 +8,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 
+import regex
+
 from brittle.text import LONG, Layout, SwappedText, Text, Word, changed_positions, words_of
 
+_CONTROLS = regex.compile(r"[\p{Cc}\p{Cf}]")
 MAX_CELLS = 1_000_000  # of the table for the distance of two strings: about 0.4 s
 
 
@@ -168,8 +171,21 @@ def edit_rows(edits: Iterable[Edit]) -> list[tuple[str, int, int, str, str]]:
 
 
 def words_changed(edits: Iterable[Edit]) -> int:
-    """Count the changed words: of each edit its old or its new words, whichever are more."""
-    return sum(max(_count_words(e.old), _count_words(e.new)) for e in edits)
+    """Count the changed words: of each edit its old or its new words, whichever are more.
+
+    A word whose letters are spaced out, or parted by invisible characters, is one word.
+
+    >>> words_changed([Edit("text", 0, 3, "bad", "b a d"), Edit("text", 4, 8, "film", "one film")])
+    3
+    """
+    return sum(max(_count_words(e.old), _count_new_words(e.old, e.new)) for e in edits)
+
+
+def _count_new_words(old: str, new: str) -> int:
+    """Count the words of what was put in, or of what stood there if it has the same letters."""
+    if "".join(words_of(new)) == "".join(words_of(old)):
+        new = old
+    return _count_words(_CONTROLS.sub("", new))
 
 
 def _count_words(string: str) -> int:

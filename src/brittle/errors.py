@@ -163,5 +163,5 @@ def setup_command(part: str) -> str:
 
 EXTRAS = (
     *("torch", "transformers", "sklearn", "data", "vectors", "similarity", "entities", "hub"),
-    *("http", "frames", "trees", "pictures", "translation", "typos", "ray"),
+    *("http", "frames", "trees", "pictures", "figures", "translation", "typos", "ray"),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 NO_VALUE = "–"
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 SINGULAR_ENDINGS = {"people": "person", "ies": "y", "sses": "ss", "ches": "ch", "s": ""}
 """How a noun in plural ends, and its singular; the first that fits counts."""
 
@@ -71,6 +73,17 @@ def plural(count: float, names: str | Sequence[str]) -> str:
     return f"{number(count)} {one if count == 1 else many}"
 
 
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """Format names as a list in a sentence.
+
+    >>> listed(["csv", "jsonl", "md"], "or"), listed(["a", "b"]), listed(["a"])
+    ('csv, jsonl or md', 'a and b', 'a')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
 def _singular(name: str) -> str:
     """Write the first noun in plural of a phrase in singular.
 
@@ -84,6 +97,17 @@ def _singular(name: str) -> str:
                 words[n] = word.removesuffix(ending) + singular
                 return " ".join(words)
     return name
+
+
+def label_in_words(label: str | None) -> str:
+    """Format the name of a label; one that is a number is quoted.
+
+    >>> label_in_words("positive"), label_in_words("0"), label_in_words("1.5"), label_in_words(None)
+    ('positive', '"0"', '"1.5"', '–')
+    """
+    if label is None:
+        return NO_VALUE
+    return f'"{label}"' if _NUMBER.fullmatch(label) else label
 
 
 def attack_in_words(attack: str, settings: Mapping[str, Any]) -> str:

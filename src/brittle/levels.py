@@ -21,7 +21,13 @@ class Level:
     share: float = 1.0
 
 
-REWRITE, CAREFUL, LOOSE, ANY, TYPO = "rewrite", "careful", "loose", "any", "typo"
+REWRITE, CAREFUL, LOOSE, ANY, TYPO, LOOK_ALIKE = (
+    *("rewrite", "careful", "loose", "any", "typo", "look-alike"),
+)
+CHARACTER_CLASSES = (
+    *(LOOK_ALIKE, "invisible", "reorder", "backspace", "spacing", "case", "leet", "full-width"),
+)
+"""The classes of edits of characters, by name: `brittle.candidates.characters` has them."""
 # With more typing errors people cannot read the text.
 _LADDER = (
     Level(REWRITE, "rewrite", "phrases that mean the same, contractions, neutral openers"),
@@ -29,6 +35,7 @@ _LADDER = (
     Level(LOOSE, "loose synonym", "synonyms that often fit"),
     Level(ANY, "any synonym", "all synonyms of WordNet, as in published attacks"),
     Level(TYPO, "typing error", "one character becomes its neighbour on the keyboard", 0.5),
+    Level(LOOK_ALIKE, "look-alike", "letters of other scripts that look the same"),
 )
 LEVELS: Mapping[str, Level] = {level.name: level for level in _LADDER}
 """The levels by name, the gentlest first."""

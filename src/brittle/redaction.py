@@ -156,6 +156,24 @@ def visible(text: str) -> str:
     return str(_CONTROL.sub(_symbol, text))
 
 
+_HIDDEN = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{Bidi_Control}")
+_LATIN, _FOREIGN = regex.compile(r"\p{Latin}"), regex.compile(r"[\p{L}--\p{Latin}]", regex.V1)
+
+
+def revealed(new: str, old: str) -> str:
+    """Write by their numbers the characters of an edit that a reader does not see as such.
+
+    They are invisible, or letters of another script in what was a Latin word.
+
+    >>> revealed("m\u0435ss", "mess"), revealed("me\u200bss", "mess"), revealed("mass", "mess")
+    ('m⟨U+0435⟩ss', 'me⟨U+200B⟩ss', 'mass')
+    """
+    shown = _HIDDEN.sub(_symbol, new)
+    if _LATIN.search(old) and not _FOREIGN.search(old):
+        shown = _FOREIGN.sub(_symbol, shown)
+    return str(shown)
+
+
 def _symbol(match: regex.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:

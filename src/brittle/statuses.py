@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
-LevelStatus = Literal["broken", "held", "proved", "out of budget", "no candidates", "not English"]
+LevelStatus = Literal[
+    "broken", "held", "proved", "out of budget", "no candidates", "not English", "normalised"
+]
 """How a case stands at one level of edits. One that was not tried, since the case broke at a
-gentler level, has none of these."""
+gentler level, has none of these. At a level that is normalised the target reads edited texts as the
+originals."""
 Tone = Literal["red", "green", "blue", "amber", "violet", "grey", "ink"]
 """The colours of a page: a variable of its style sheet each."""
 CountedAs = Literal["broken", "standing", "unfinished", "not attacked"]

@@ -8,14 +8,20 @@ fields of an options value, such as `TargetOptions`, become flags. Import of wha
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from brittle.errors import UsageError, unknown
+
+_log = logging.getLogger("brittle")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
@@ -174,3 +180,37 @@ def lazily(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], 
         return value
 
     return find
+
+
+def former_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Have a function still take keywords by their former names, for one version, with a warning.
+
+    >>> @former_keywords(force="new")
+    ... def train(name: str, new: bool = False) -> bool:
+    ...     return new
+    >>> train("LSTM", force=True)  # type: ignore[call-arg]
+    True
+    """
+
+    def accept(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **keywords: P.kwargs) -> T:
+            for former, now in names.items():
+                if former in keywords:
+                    if now in keywords:
+                        raise UsageError(
+                            f"{function.__name__} got {now}= and {former}=, its former name. "
+                            f"Leave out {former}=."
+                        )
+                    warn_of_former(f"{function.__name__}({former}=…)", f"{now}=…")
+                    keywords[now] = keywords.pop(former)
+            return function(*args, **keywords)
+
+        return call
+
+    return accept
+
+
+def warn_of_former(former: str, now: str) -> None:
+    """Log that a former way to write something ends with the next version."""
+    _log.warning("%s is now %s; the former way works for one version.", former, now)

@@ -125,5 +125,17 @@ COMMAND = Command(
     _add_flags,
     _run,
     resumes=True,
-    help="repeat a paper: train, attack, and write its figures beside ours",
+    usual=(
+        "scale",
+        "data",
+        "words",
+        "pairs",
+        "translations",
+        "cases",
+        "out",
+        "jobs",
+        "json",
+        "quiet",
+    ),
+    help="repeat a paper, and compare its figures with ours",
 )

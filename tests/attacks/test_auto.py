@@ -155,8 +155,9 @@ def test_nothing_to_offer_at_any_level_is_unfit_and_another_language_has_typing_
     german = "Zwei junge Männer sind im Freien in der Nähe vieler Büsche"
     attack: Any = build("auto", {}, RunContext(["no", "yes"]))
     outcome = outcome_of(attack, target, german)
-    assert outcome.status == "held" and outcome.levels["typo"] == "held"
-    assert {outcome.levels[name] for name in LEVELS if name != "typo"} == {"not English"}
+    for_all = ("typo", "look-alike")
+    assert outcome.status == "held" and {outcome.levels[name] for name in for_all} == {"held"}
+    assert {outcome.levels[name] for name in LEVELS if name not in for_all} == {"not English"}
 
 
 def test_gradients_rank_words_where_there_are_some() -> None:

@@ -18,6 +18,7 @@ from brittle.asks import UNTRIED, Ask, Case, Flips, Gradient, Try, leaves, uses_
 from brittle.attacks import ATTACKS, recipe
 from brittle.attacks.auto import Auto
 from brittle.attacks.baselines import RandomSwap, RandomWord
+from brittle.attacks.characters import Append, CharacterSwap
 from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.hotflip import HotFlip, HotFlipWords
@@ -29,6 +30,7 @@ from brittle.attacks.spot_swap import ListSwap, SpotSwap
 from brittle.attacks.strong_words import StrongestSwap, TackOn
 from brittle.attacks.substitutes import ByAttention, ByEmbeddingDistance, ByErasure, InRandomOrder
 from brittle.attacks.typing_errors import Key, Typo
+from brittle.candidates.characters import CLASSES, EditedCharacters
 from brittle.candidates.rewrites import Rewrites
 from brittle.candidates.rules import Rule, Rules
 from brittle.candidates.strong_words import StrongWords
@@ -102,7 +104,11 @@ ROWS = {
     "asmax-ec": SpotSwap(ByAttention(of="words"), ByEmbeddingDistance(VOCABULARY, nearest=4)),
     "list": ListSwap(TABLE),
     "random-word": RandomWord(VOCABULARY, draws=20),
+    **{name: CharacterSwap(EditedCharacters(name, most=2), share=0.3) for name in CLASSES},
+    "append": Append(("fine", "poor", "Awful")),
 }
+REFRAMING = ("rewrite", "append")
+"""Attacks that edit more than words: phrases, or what stands between words."""
 OTHER_ROWS = ("fgsm", "noise", "natural")
 """Attacks that edit no words: test_pictures.py and test_natural.py hold them to the contract."""
 TEXTS = [
@@ -289,7 +295,7 @@ def test_the_smallest_budgets_still_try_candidates(attack: str, target: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("attack", "target"), [(a, t) for a in ROWS if a != "rewrite" for t in ("linear", "flat")]
+    ("attack", "target"), [(a, t) for a in ROWS if a not in REFRAMING for t in ("linear", "flat")]
 )
 def test_candidates_keep_the_frame_and_edit_only_words_that_are_read(
     attack: str, target: str
@@ -420,5 +426,6 @@ def test_attacks_win_somewhere(attack: str) -> None:
     outcomes = outcomes_of(attack, "linear").values()
     status = Counter(outcome.status for outcome in outcomes)
     unbroken = "proved" if attack in ("exhaustive", "auto", "rewrite") else "held"
-    assert set(status) == {"broken", unbroken, "skipped"}
+    can_win = attack != "case"  # the fake reads words whatever their case
+    assert set(status) == {"broken", unbroken, "skipped"} - (set() if can_win else {"broken"})
     assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "broken")

@@ -11,6 +11,7 @@ from brittle.answers import TEXTS
 from brittle.asks import Case
 from brittle.attacks import ATTACKS, RunContext, resolve_attack
 from brittle.attacks.natural import Hybrid, Natural
+from brittle.candidates.characters import CLASSES
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
@@ -32,7 +33,7 @@ RUN = (
         "key",
         "key-any",
     ),
-    *("typo", "gs-gr", "list", "random-word"),
+    *("typo", "gs-gr", "list", "random-word", *CLASSES, "append"),
 )
 LABELS = ("strongest-swap", "tack-on", "rules")
 GRADIENTS = ("gradient-swap", "hotflip", "hotflip-words", "jsma")
@@ -97,6 +98,9 @@ def test_it_breaks_a_translator(name: str, tmp_path: Path) -> None:
     (tmp_path / "typos").write_text("walking walkin waking\n")
     settings = {"genetic": {"population": 4}, "typo": {"typos": str(tmp_path / "typos")}}
     outcome = search(name, **settings.get(name, {}))
+    if name == "case":  # the translator writes capitals alone
+        assert outcome.status == "held" and outcome.queries > 1
+        return
     assert outcome.status == "broken" and outcome.queries > 1
     assert outcome.best.payload == str(outcome.best.item).upper()
     assert distance(outcome.best.payload) >= 1

@@ -44,18 +44,18 @@ def test_studies_attack_as_a_run_does(tmp_path: Path) -> None:
     study = brittle.transfer(targets, FILMS, "pwws", folder=tmp_path, name="study")
     (run,) = {brittle.Run(tmp_path / "study" / study.runs["a"]).manifest["settings"]["candidates"]}
     assert run == "paper" and study.settings == {}
-    grid = brittle.grid(targets, "pwws,list", FILMS, folder=tmp_path, name="grid")
+    grid = brittle.grid(targets, FILMS, "pwws,list", folder=tmp_path, name="grid")
     runs = list((tmp_path / "grid").rglob("*.sqlite"))
     settings = [brittle.Run(path).manifest["settings"]["candidates"] for path in runs]
     assert settings == ["paper"] * 4 and grid.attacks == ("pwws", "list")
-    careful = brittle.grid(targets, "pwws", FILMS, folder=tmp_path, candidates="careful")
+    careful = brittle.grid(targets, FILMS, "pwws", folder=tmp_path, candidates="careful")
     assert careful.settings == {"pwws": {"candidates": "careful"}}
 
 
 def test_studies_that_stored_the_published_candidates_are_the_same_studies(tmp_path: Path) -> None:
     targets = [FakeTarget(WEIGHTS, name="a"), FakeTarget(WEIGHTS, spread=0.1, name="b")]
     brittle.transfer(targets, FILMS, "pwws", folder=tmp_path, name="study")
-    brittle.grid(targets, "pwws,key", FILMS, folder=tmp_path, name="grid")
+    brittle.grid(targets, FILMS, "pwws,key", folder=tmp_path, name="grid")
     paper = {"candidates": "paper"}
     for name, settings in (("study", paper), ("grid", {"pwws": paper, "key": {}})):
         path = tmp_path / f"{name}.study.json"
@@ -65,7 +65,7 @@ def test_studies_that_stored_the_published_candidates_are_the_same_studies(tmp_p
     assert TransferStudy.load(tmp_path / "study.study.json").settings == {}
     assert GridStudy.load(tmp_path / "grid.study.json").settings == {"pwws": {}, "key": {}}
     brittle.transfer(targets, FILMS, "pwws", folder=tmp_path, name="study")
-    brittle.grid(targets, "pwws,key", FILMS, folder=tmp_path, name="grid")
+    brittle.grid(targets, FILMS, "pwws,key", folder=tmp_path, name="grid")
     with pytest.raises(UsageError, match=r"other settings: settings \{\}"):
         brittle.transfer(
             targets, FILMS, "pwws", folder=tmp_path, name="study", candidates="careful"

@@ -8,7 +8,7 @@ import pytest
 
 from brittle.attacks import RunContext, build, resolve_attack
 from brittle.candidates.careful import Careful
-from brittle.candidates.choice import SparingFrequentWords, SparingStopWords, learn_frequent_words
+from brittle.candidates.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
 from brittle.candidates.synonyms import SubstituteTable, Synonyms
 from brittle.english.words import STOP_WORDS
 

@@ -22,6 +22,7 @@ def weighed(weights):
     return classify
 
 weak = weighed({"good": 2.0, "bad": -2.0})
+other = weighed({"good": 1.5, "bad": -1.0})
 strong = weighed({"good": 2.0, "full": 2.0, "goodness": 2.0, "a": 0.5, "bad": -2.0})
 """
 

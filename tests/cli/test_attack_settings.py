@@ -38,17 +38,18 @@ def negated(*, no_retry: bool = False, retry: bool = True): ...
         ("train LSTM --data mr --adversarial hotflip", None),
         ("train pwws --help", None),
         ("show pwws", None),
-        ("transfer pool:small pwws", "pwws"),
+        ("study transfer pool:small pwws", "pwws"),
     ],
 )
 def test_the_attack_is_found_wherever_it_stands(line: str, attack: str | None) -> None:
-    command, *words = line.split()
+    command, *words = line.replace("study transfer", "study_transfer").split()
+    command = command.replace("_", " ")
     assert named_attacks(load_command(command), words) == ([] if attack is None else [attack])
 
 
 def test_a_command_that_takes_several_attacks_has_them_all() -> None:
     words = ["a,b", "pwws,key:share=1,python:mine:shout,key", "--data", "mr"]
-    assert named_attacks(load_command("grid"), words) == ["pwws", "key", "python:mine:shout"]
+    assert named_attacks(load_command("study grid"), words) == ["pwws", "key", "python:mine:shout"]
 
 
 def test_a_setting_is_not_taken_for_the_start_of_a_flag() -> None:

@@ -60,7 +60,9 @@ def test_a_file_that_is_there_stays_unless_it_is_to_be_new(brittle: Brittle, wor
     refused = brittle("augment", "films.csv", "--out", "kept.csv")
     assert refused.code == 2 and "kept.csv exists. Add --new to replace it" in refused.err
     assert Path("kept.csv").read_text() == "mine"
-    assert brittle("augment", "films.csv", "--out", "kept.csv", "--new", "--quiet").out == ""
+    assert (
+        brittle("augment", "films.csv", "--out", "kept.csv", "--new", "--quiet").out == "kept.csv\n"
+    )
     first = Path("kept.csv").read_text()
     brittle("augment", "films.csv", "--out", "kept.csv", "--new")
     assert Path("kept.csv").read_text() == first != "mine"

@@ -26,9 +26,10 @@ EVERY: dict[str, tuple[str, ...]] = {
     "attack": (*ATTACK, "--name", "weak"),
     "try": (*SENTENCE, "--attack", "pwws"),
     "show": ("show", "weak"),
-    "report": ("report", "weak"),
+    "report": ("report", "weak", "--out", "new.html"),
     "export": ("export", "weak", "rows.csv"),
-    "card": ("card", "weak", "--out", "card.md"),
+    "card": ("report", "weak", "--out", "card.md"),
+    "two runs": ("report", "weak", "strong", "--out", "two.html"),
     "verify": ("verify", "weak"),
     "compare": ("compare", "weak", "strong"),
     "list runs": ("list", "runs"),
@@ -37,8 +38,10 @@ EVERY: dict[str, tuple[str, ...]] = {
     "list data": ("list", "data"),
     "list models": ("list", "models"),
 }
+MADE = {"attack": "runs/weak.sqlite", "export": "rows.csv"}
+"""What a command prints with --quiet: the path of what it made."""
 COMMANDS = (
-    *("attack", "try", "show", "report", "card", "export", "verify", "compare", "train", "list"),
+    *("attack", "try", "show", "report", "export", "verify", "compare", "train", "list"),
     "augment",
 )
 
@@ -52,7 +55,8 @@ def test_every_command_prints_json(brittle: Brittle, words: tuple[str, ...]) -> 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
 def test_every_command_can_be_quiet(brittle: Brittle, words: tuple[str, ...]) -> None:
     output = brittle(*words, "--quiet")
-    assert (output.code, output.out, output.err) == (0, "", "")
+    made = MADE.get(words[0], "") if words[0] != "report" else words[-1]
+    assert (output.code, output.out, output.err) == (0, f"{made}\n" if made else "", "")
 
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
@@ -196,7 +200,7 @@ def test_one_class_is_attacked_alone(brittle: Brittle) -> None:
     output = brittle(*ATTACK, "--name", "one-class", "--only", "negative", "--json")
     data = json.loads(output.out)
     assert data["cases"] == 1 and data["manifest"]["only"] == "negative"
-    assert "--only LABEL" in brittle("attack", "--help").out
+    assert "--only LABEL" in brittle("attack", "--help-all").out
     output = brittle(*ATTACK, "--name", "none", "--only", "neutral")
     assert output.code == 2 and "Unknown label 'neutral'" in output.err
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
-from brittle.cli.commands import commands
+from brittle.cli.commands import command_names
 from brittle.cli.shells import ShellLine, quote, read_line
 from cli.conftest import Brittle
 
@@ -25,7 +25,7 @@ def offered(brittle: Brittle) -> Offered:
 
     def ask(*words: str) -> list[str]:
         line = shlex.join(["brittle", *words])
-        output = brittle("completion", "fish", "--line", line)
+        output = brittle("setup", "completion", "fish", "--line", line)
         assert output.code == 0 and not output.err
         return [one.split("\t")[0] for one in output.out.split("\0")[:-1]]
 
@@ -33,12 +33,12 @@ def offered(brittle: Brittle) -> Offered:
 
 
 def test_commands_and_flags(offered: Offered) -> None:
-    assert offered("") == list(commands()) and offered("at") == ["attack"]
+    assert offered("") == command_names() and offered("at") == ["attack"]
     assert offered("--v") == ["--version"]
     assert offered("attack", "--bud") == ["--budget"]
     assert {"mine", "check"} <= set(offered("rules", ""))
     assert "--each-size" in offered("rules", "mine", "x", "--e")
-    assert offered("nothing", "") == [] and "--line" not in offered("completion", "--")
+    assert offered("nothing", "") == [] and "--line" not in offered("setup", "completion", "--")
 
 
 def test_values_by_what_they_are(offered: Offered, workdir: Path) -> None:
@@ -50,10 +50,10 @@ def test_values_by_what_they_are(offered: Offered, workdir: Path) -> None:
     assert "zoo:LSTM-WC-ELMo-1-max@" in offered("try", "zoo:LSTM-WC-ELMo-1-ma")
     assert {"zoo:", "http:", "cmd:"} <= set(offered("attack", ""))
     assert offered("attack", "x", "pwws", "--scores", "l") == ["logits", "label"]
-    assert offered("grid", "x", "key,salient") == ["key,salient-swap"]
+    assert offered("study", "grid", "x", "key,salient") == ["key,salient-swap"]
     assert {"weak", "strong"} <= set(offered("show", "")) and "weak" in offered("compare", "x", "w")
     assert offered("show", "--runs", "nowhere", "") == []
-    assert "pool:small" in offered("transfer", "pool:")
+    assert "pool:small" in offered("study", "transfer", "pool:")
     assert offered("export", "weak", "") == []  # a file: the shell's own business
 
 
@@ -73,7 +73,7 @@ def test_no_code_of_the_user_runs(offered: Offered, workdir: Path) -> None:
 )
 def test_any_line_is_read(line: str, brittle: Brittle) -> None:
     assert read_line(line).words
-    assert brittle("completion", "bash", "--line", line).code == 0
+    assert brittle("setup", "completion", "bash", "--line", line).code == 0
 
 
 @given(st.lists(st.text("a\\'\" $`é!\n\t\x1b", min_size=1), min_size=1, max_size=3))
@@ -96,7 +96,7 @@ def test_bash_reads_a_quoted_text_as_one_word(before: str, text: str) -> None:
 
 def test_bash_replaces_what_follows_a_word_break(brittle: Brittle) -> None:
     def offer(line: str, replaced: str) -> str:
-        output = brittle("completion", "bash", "--line", line, "--replaced", replaced)
+        output = brittle("setup", "completion", "bash", "--line", line, "--replaced", replaced)
         return output.out.rstrip("\0")
 
     assert offer("brittle attack zoo:naive-b", "naive-b") == "naive-bayes@"

@@ -60,7 +60,7 @@ def test_neighbours_of_a_picture(brittle: Brittle, tmp_path: Path) -> None:
     grey = np.random.default_rng(0).integers(0, 255, (12, 10, 1)).astype(np.uint8)
     path = tmp_path / "digit.png"
     path.write_bytes(png(grey))
-    argv = ("perturb", "WGAN@toy?size=tiny", str(path), "--radius", "2", "--count", "12")
+    argv = ("explain", "latent", "WGAN@toy?size=tiny", str(path), "--radius", "2", "--count", "12")
     output = brittle(*argv, "--json")
     assert output.code == 0 and "seems to be of other data" in output.err
     reply = json.loads(output.out)
@@ -78,7 +78,16 @@ def test_neighbours_of_a_picture(brittle: Brittle, tmp_path: Path) -> None:
 
 
 def test_neighbours_of_a_sentence(brittle: Brittle) -> None:
-    argv = ("perturb", "python:own_generators:Words", "fine", "--radius", "1", "--count", "30")
+    argv = (
+        "explain",
+        "latent",
+        "python:own_generators:Words",
+        "fine",
+        "--radius",
+        "1",
+        "--count",
+        "30",
+    )
     rows = json.loads(brittle(*argv, "--json").out)
     # Every sentence once, with its nearest point: "fine" reaches half way to the others.
     assert rows[0]["distance"] == 0.0 and rows[0]["sentence"] == "fine"
@@ -98,7 +107,7 @@ def test_neighbours_of_a_sentence(brittle: Brittle) -> None:
     ],
 )
 def test_strange_input(brittle: Brittle, argv: tuple[str, ...], message: str) -> None:
-    output = brittle("perturb", *argv)
+    output = brittle("explain", "latent", *argv)
     assert output.code == 2 and message in output.err
 
 

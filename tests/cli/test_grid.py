@@ -14,7 +14,7 @@ DATA = ("--data", "films.csv", "--limit", "8", "--workers", "1")
 
 
 def test_the_settings_of_all_attacks_are_flags(brittle: Brittle) -> None:
-    output = brittle("grid", "pool:small", "key,genetic,key:draws=3", "--help")
+    output = brittle("study", "grid", "pool:small", "key,genetic,key:draws=3", "--help")
     assert output.code == 0 and "--each-right" in output.out
     assert "settings of key" in output.out and "settings of genetic" in output.out
     for flag in ("--generations", "--draws", "--share"):
@@ -23,10 +23,10 @@ def test_the_settings_of_all_attacks_are_flags(brittle: Brittle) -> None:
 
 def test_bad_calls_are_refused(brittle: Brittle, workdir: Path) -> None:
     both = ("--all-right", "--each-right")
-    assert brittle("grid", TARGETS, "key", *DATA, *both).code == 2
-    assert "Unknown attack 'kye'" in brittle("grid", TARGETS, "kye", *DATA).err
-    assert brittle("grid", TARGETS, "key", *DATA, "--generations", "3").code == 2
-    one = brittle("grid", "python:cli_models:weak", "key", *DATA)
+    assert brittle("study", "grid", TARGETS, "key", *DATA, *both).code == 2
+    assert "Unknown attack 'kye'" in brittle("study", "grid", TARGETS, "kye", *DATA).err
+    assert brittle("study", "grid", TARGETS, "key", *DATA, "--generations", "3").code == 2
+    one = brittle("study", "grid", "python:cli_models:weak", "key", *DATA)
     assert one.code == 2 and "has 1 member" in one.err
 
 
@@ -34,7 +34,7 @@ def test_bad_calls_are_refused(brittle: Brittle, workdir: Path) -> None:
 def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
     brittle: Brittle, workdir: Path
 ) -> None:
-    call = ("grid", TARGETS, "key,pwws,hotflip", *DATA, "--draws", "4", "--name", "fair")
+    call = ("study", "grid", TARGETS, "key,pwws,hotflip", *DATA, "--draws", "4", "--name", "fair")
     first = brittle(*call, "--report", "fair.html")
     assert first.code == 0, first.err
     assert "8 cases that all targets get right" in first.out and "McNemar" in first.out
@@ -75,6 +75,6 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
 @pytest.mark.slow
 def test_a_target_that_fails_is_named_after_the_table(brittle: Brittle, workdir: Path) -> None:
     targets = f"{TARGETS},python:cli_models:nothing"
-    output = brittle("grid", targets, "key", *DATA, "--name", "three", "--quiet")
+    output = brittle("study", "grid", targets, "key", *DATA, "--name", "three", "--quiet")
     assert output.code == 3 and "python:cli_models:nothing: " in output.err
     (workdir / "runs" / "three.study.json").unlink()

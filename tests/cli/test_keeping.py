@@ -1,4 +1,4 @@
-"""`brittle delete` and `brittle rename`: what is asked, and what is refused."""
+"""`brittle runs delete` and `brittle runs rename`: what is asked, and what is refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_person_is_asked(
 ) -> None:
     made(brittle, "one", "two")
     monkeypatch.setattr("sys.stdin", Terminal(answer))
-    output = brittle("delete", "one", "two")
+    output = brittle("runs", "delete", "one", "two")
     assert output.code == 0 and "run one: pwws against python:cli_models:weak" in output.err
     assert "3 cases" in output.err and ("Nothing was deleted" in output.err) is not is_deleted
     assert (workdir / "runs" / "one.sqlite").exists() is not is_deleted
@@ -48,9 +48,9 @@ def test_nobody_at_the_terminal_must_say_yes(
 ) -> None:
     made(brittle, "one")
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    output = brittle("delete", "one")
-    assert output.code == 2 and "Say --yes" in output.err
-    output = brittle("delete", "one", "--yes", "--json")
+    output = brittle("runs", "delete", "one")
+    assert output.code == 2 and "Add --yes" in output.err
+    output = brittle("runs", "delete", "one", "--yes", "--json")
     assert json.loads(output.out) == {"deleted": ["runs/one.sqlite"]}
     assert not [path.name for path in (workdir / "runs").glob("one.*")]
 
@@ -61,31 +61,31 @@ def test_nothing_is_deleted_by_the_beginning_of_its_name(brittle: Brittle, workd
         output = brittle(*words)
         assert output.code == 2 and "Did you mean 'one-long-name'" in output.err
     # One wrong name, and nothing is deleted.
-    assert brittle("delete", "one-long-name", "none", "--yes").code == 2
-    assert brittle("delete", "runs/one-long-name.sqlite", "--yes", "--quiet").out == ""
+    assert brittle("runs", "delete", "one-long-name", "none", "--yes").code == 2
+    assert brittle("runs", "delete", "runs/one-long-name.sqlite", "--yes", "--quiet").out == ""
     assert brittle("show", "one-long-name").code == 2
 
 
 def test_a_run_is_renamed(brittle: Brittle, workdir: Path) -> None:
     made(brittle, "one")
-    output = brittle("rename", "one", "first")
+    output = brittle("runs", "rename", "one", "first")
     assert output.code == 0 and output.out.strip() == "runs/first.sqlite"
     assert "--name first" in output.err
     assert brittle("show", "first").code == 0
     assert not (workdir / "runs" / "one.sqlite").exists()
-    output = brittle("rename", "first", "weak")
+    output = brittle("runs", "rename", "first", "weak")
     assert output.code == 2 and "There is a run 'weak' already" in output.err
 
 
 def test_a_study_is_deleted_and_renamed_too(brittle: Brittle, workdir: Path) -> None:
     (workdir / "runs" / "fair.study.json").write_text(json.dumps({"name": "fair"}))
-    assert brittle("rename", "fair", "just", "--quiet").code == 0
+    assert brittle("runs", "rename", "fair", "just", "--quiet").code == 0
     assert json.loads((workdir / "runs" / "just.study.json").read_text())["name"] == "just"
     made(brittle, "just")
-    output = brittle("delete", "just", "--yes")
+    output = brittle("runs", "delete", "just", "--yes")
     assert output.code == 2 and "a run and a study" in output.err
-    assert brittle("delete", "runs/just.study.json", "just", "--yes").code == 2
-    assert brittle("delete", "runs/just.study.json", "runs/just.sqlite", "--yes").code == 0
+    assert brittle("runs", "delete", "runs/just.study.json", "just", "--yes").code == 2
+    assert brittle("runs", "delete", "runs/just.study.json", "runs/just.sqlite", "--yes").code == 0
     assert not list((workdir / "runs").glob("just*"))
 
 
@@ -94,20 +94,20 @@ def test_the_question_names_the_folder_and_others_stay(
 ) -> None:
     targets = "python:cli_models:weak,python:cli_models:strong"
     words = ("--data", "films.csv", "--limit", "2", "--workers", "1", "--quiet")
-    assert brittle("grid", targets, "key", *words, "--name", "fair").code == 0
+    assert brittle("study", "grid", targets, "key", *words, "--name", "fair").code == 0
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
-    question = " ".join(brittle("delete", "fair").err.split())
+    question = " ".join(brittle("runs", "delete", "fair").err.split())
     assert "study fair and its folder runs/fair with 2 runs and" in question
     (workdir / "runs" / "fair" / ".brittle-study.json").unlink()
     (workdir / "runs" / "fair" / "thesis.tex").write_text("years of work")
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
-    output = brittle("delete", "fair")
+    output = brittle("runs", "delete", "fair")
     assert "study fair, the file alone. runs/fair stays as it is" in " ".join(output.err.split())
     assert output.out.strip() == "Deleted: runs/fair.study.json"
     assert (workdir / "runs" / "fair" / "thesis.tex").exists()
     (workdir / "runs" / "fair.study.json").write_text('{"name": "fair"}')
-    output = brittle("rename", "fair", "just")
+    output = brittle("runs", "rename", "fair", "just")
     assert output.code == 0 and "runs/fair stays as it is" in output.err
     assert (workdir / "runs" / "fair" / "thesis.tex").exists()
-    assert brittle("delete", "just", "--yes").code == 0
+    assert brittle("runs", "delete", "just", "--yes").code == 0
     shutil.rmtree(workdir / "runs" / "fair")

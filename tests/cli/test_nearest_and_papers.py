@@ -63,31 +63,35 @@ def vectored(workdir: Path) -> None:
 
 
 def test_nearest_words_of_a_word(brittle: Brittle, vectored: None) -> None:
-    output = brittle("nearest", TARGET, "good", "--k", "2")
+    output = brittle("explain", "nearest", TARGET, "good", "--k", "2")
     assert output.code == 0
     lines = output.out.splitlines()
     assert lines[0] == "vectored, layer highway 1, 5 words"
     # Cosines of letter counts: food 5/6, goad 4/√24.
     assert lines[2].split() == ["food", "0.833"] and lines[3].split() == ["goad", "0.816"]
-    output = brittle("nearest", TARGET, "good", "--json", "--layer", "embedding")
+    output = brittle("explain", "nearest", TARGET, "good", "--json", "--layer", "embedding")
     data = json.loads(output.out)
     assert data["layer"] == "embedding" and data["nearest"][0]["word"] == "food"
-    assert brittle("nearest", TARGET, "good", "--quiet").out == ""
+    assert brittle("explain", "nearest", TARGET, "good", "--quiet").out == ""
 
 
 def test_nearest_words_before_and_after_an_edit(brittle: Brittle, vectored: None) -> None:
-    output = brittle("nearest", TARGET, "good", "goad")
+    output = brittle("explain", "nearest", TARGET, "good", "goad")
     assert output.code == 0 and "nearer to goad than good is (cosine 0.816)" in output.out
-    (change,) = json.loads(brittle("nearest", TARGET, "good", "goad", "--json").out)["changes"]
+    (change,) = json.loads(brittle("explain", "nearest", TARGET, "good", "goad", "--json").out)[
+        "changes"
+    ]
     assert (change["word"], change["edited"], change["is_lost"]) == ("good", "goad", False)
 
 
 def test_nearest_words_of_a_run_s_edits(brittle: Brittle, vectored: None) -> None:
     words = ("attack", TARGET, "python:typo_attack:Typo", "--data", "films.csv", "--name", "typo")
     assert brittle(*words, "--quiet").code == 0
-    output = brittle("nearest", "--run", "typo", "--k", "1")
+    output = brittle("explain", "nearest", "--run", "typo", "--k", "1")
     assert output.code == 0 and "good → goxd" in output.out and "bad → baad" in output.out
-    changes = json.loads(brittle("nearest", "--run", "typo", "--pairs", "1", "--json").out)
+    changes = json.loads(
+        brittle("explain", "nearest", "--run", "typo", "--pairs", "1", "--json").out
+    )
     assert len(changes["changes"]) == 1
 
 
@@ -130,8 +134,8 @@ def test_what_is_refused(
     assert output.code == 2 and message in output.err
 
 
-@pytest.mark.parametrize("command", ["nearest", "papers"])
+@pytest.mark.parametrize("command", ["explain nearest", "papers"])
 def test_help_has_examples(brittle: Brittle, command: str) -> None:
-    output = brittle(command, "--help")
+    output = brittle(*command.split(), "--help")
     assert output.code == 0 and f"brittle {command}" in output.out.split("examples", 1)[1]
     assert "tiny" not in output.out

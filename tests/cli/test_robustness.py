@@ -71,14 +71,14 @@ def test_the_commands_for_studies_take_it(
     assert beside.code == 0 and "films" in beside.out and "compare orders" in beside.out
     both = json.loads(brittle("compare", "films", "other", "--json").out)
     assert [study["study"] for study in both] == ["films", "other"]
-    assert brittle("rename", "other", "moved").code == 0
+    assert brittle("runs", "rename", "other", "moved").code == 0
     assert (workdir / "runs" / "moved" / "cases.jsonl").is_file()
-    assert brittle("delete", "moved", "--yes").code == 0
+    assert brittle("runs", "delete", "moved", "--yes").code == 0
     assert not (workdir / "runs" / "moved").exists()
-    assert "expected a transfer study" in brittle("select", "films").err
+    assert "expected a transfer study" in brittle("study", "select", "films").err
 
 
 def test_what_cannot_be_compared_is_refused(brittle: Brittle, films: list[str]) -> None:
     assert "a radius that has an end" in brittle(*films[:-4], "--step", "9").err
-    assert brittle("robustness", "python:cli_models:weak", *films[2:]).code == 2
+    assert brittle("study", "robustness", "python:cli_models:weak", *films[2:]).code == 2
     assert "python:module:name" in brittle(*films[:3], "nothing", *films[4:]).err

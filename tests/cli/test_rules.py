@@ -65,9 +65,9 @@ def test_rules_are_mined_shown_and_exported(mined: str, workdir: Path, brittle: 
     salience = {(r["word"], r["substitute"]): r["salience"] for r in rules}
     assert salience["funny", "laughable"] == pytest.approx(2 * (2.0 + 0.0) / 2)
     assert salience["great", "outstanding"] == pytest.approx(2 * (1.0 + 1.0) / 2)
-    shown = brittle("rules", "show", mined, "--label", "positive", "--word", "Great", "--json")
+    shown = brittle("list", "rules", mined, "--label", "positive", "--word", "Great", "--json")
     assert {r["word"] for r in json.loads(shown.out)["rules"]} == {"great"}
-    text = brittle("rules", "show", mined, "--count", "3").out
+    text = brittle("list", "rules", mined, "--count", "3").out
     assert "3 shown" in text and "PMI positive" in text
     assert "uawr, candidates=paper, one, two" in text
     again = brittle("rules", "mine", ENSEMBLE, "--data", "ruled.csv", "--out", "x.rules")
@@ -125,12 +125,12 @@ def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brit
         "rules", "mine", "--method", "pmi", "--data", "ruled.csv", "--out", "pmi.rules", "--json"
     )
     assert json.loads(done.out)["method"] == "pmi"
-    assert "no model" in brittle("rules", "show", "pmi.rules").out
+    assert "no model" in brittle("list", "rules", "pmi.rules").out
     by_label = [
-        brittle("rules", "show", "pmi.rules", "--label", name) for name in ("positive", " Positive")
+        brittle("list", "rules", "pmi.rules", "--label", name) for name in ("positive", " Positive")
     ]
     assert len({done.out for done in by_label}) == 1 and by_label[0].code == 0
-    done = brittle("rules", "show", "pmi.rules", "--label", "fair")
+    done = brittle("list", "rules", "pmi.rules", "--label", "fair")
     assert done.code == 2 and "Unknown label 'fair'" in done.err
 
 

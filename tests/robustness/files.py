@@ -210,7 +210,7 @@ def one_malformed_study(folder: Path) -> None:
 
 @row(
     "somebody else's folder with the name of a study",
-    "left as it is by `brittle delete` and `brittle rename`, which say so",
+    "left as it is by `brittle runs delete` and `brittle runs rename`, which say so",
 )
 def folder_of_others(folder: Path) -> None:
     path = make_grid(folder, "fair")
@@ -228,7 +228,7 @@ def folder_of_others(folder: Path) -> None:
 
 def make_grid(folder: Path, name: str) -> Path:
     targets = [FakeTarget(WEIGHTS, name="a"), FakeTarget(WEIGHTS, name="b")]
-    brittle.grid(targets, "key", FILMS, limit=2, name=name, folder=folder)
+    brittle.grid(targets, FILMS, "key", limit=2, name=name, folder=folder)
     return folder / f"{name}.study.json"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle.english import sentence_encoder
 from brittle.english.bigrams import bigrams
 from brittle.errors import MissingPackage, UsageError
 from brittle.reports.summaries import summary_json
@@ -48,12 +49,18 @@ def words(tmp_path: Path) -> str:
     return str(path)
 
 
+def replace_encoder(monkeypatch: pytest.MonkeyPatch, name: str, value: Any) -> None:
+    """Put something in place of MiniLM, for runs and for those who read them."""
+    for module in (measuring, sentence_encoder):
+        monkeypatch.setattr(module, name, value)
+
+
 @pytest.fixture
 def vowels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Similarity by vowels, in place of MiniLM."""
     monkeypatch.setenv("BRITTLE_MEASURES", "similarity,fluency")
-    monkeypatch.setattr(measuring, "MeaningEncoder", Vowels)
-    monkeypatch.setattr(measuring, "can_encode_meaning", lambda: True)
+    replace_encoder(monkeypatch, "MeaningEncoder", Vowels)
+    replace_encoder(monkeypatch, "can_encode_meaning", lambda: True)
 
 
 def cosine(a: str, b: str) -> float:
@@ -137,7 +144,7 @@ def test_similarity_is_measured_by_the_first_reader_and_kept(
     } == rows
     assert time <= path.stat().st_mtime_ns
     # Another reader has the numbers without the encoder.
-    monkeypatch.setattr(measuring, "can_encode_meaning", lambda: False)
+    replace_encoder(monkeypatch, "can_encode_meaning", lambda: False)
     again = brittle.open_run("run", tmp_path).results()
     assert {row.case: row.similarity for row in again if row.status == "broken"} == rows
 
@@ -226,7 +233,7 @@ def test_without_minilm_similarity_is_empty_and_said(
     tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRITTLE_MEASURES", "similarity,fluency")
-    monkeypatch.setattr(measuring, "can_encode_meaning", lambda: False)
+    replace_encoder(monkeypatch, "can_encode_meaning", lambda: False)
     run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
     assert {row.similarity for row in run.results()} == {None}
     assert "similarity" not in run.columns() and "fluency" in run.columns()
@@ -297,6 +304,6 @@ def test_similarity_is_measured_with_one_thread_of_torch(
             seen.add(torch.get_num_threads())
             return super().meanings(items)
 
-    monkeypatch.setattr(measuring, "MeaningEncoder", Counting)
+    replace_encoder(monkeypatch, "MeaningEncoder", Counting)
     run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
     assert run.results() and seen == {1} and torch.get_num_threads() == before

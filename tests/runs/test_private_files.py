@@ -111,7 +111,7 @@ def targets() -> list[FakeTarget]:
 
 
 def make_grid(folder: Path) -> None:
-    brittle.grid(targets(), "key", FILMS, limit=2, name="study", folder=folder)
+    brittle.grid(targets(), FILMS, "key", limit=2, name="study", folder=folder)
 
 
 def make_transfer(folder: Path) -> None:

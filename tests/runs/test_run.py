@@ -70,7 +70,10 @@ def test_the_printed_summary(run: brittle.Run) -> None:
 
 def test_a_notebook_shows_html(run: brittle.Run) -> None:
     shown = run._repr_html_()
-    assert shown.startswith("<div>") and "<table>" in shown and "1 of 2 attacked cases" in shown
+    assert shown.startswith("<div") and shown.endswith("</div>")
+    assert "1 of 2 attacked cases" in shown and "1 broken case" in shown
+    assert ">good</del>" in shown and ">full</ins>" in shown
+    assert len(repr(run)) < 200 and repr(run).startswith("Run(")
 
 
 def test_the_data_frame_has_one_row_per_case(run: brittle.Run) -> None:

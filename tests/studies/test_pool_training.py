@@ -77,7 +77,7 @@ def test_what_is_missing_is_trained_and_nothing_twice(fitted: list[str]) -> None
     assert {state.state for state in again} == {"already there"} and len(fitted) == 4
     assert [state.folder for state in again] == [state.folder for state in states]
     assert facts(find_states(two)) == facts(again)
-    assert {state.state for state in train_pool(two, force=True)} == {"trained"}
+    assert {state.state for state in train_pool(two, new=True)} == {"trained"}
     assert len(fitted) == 8
 
 

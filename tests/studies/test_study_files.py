@@ -82,8 +82,8 @@ def test_a_study_that_is_made_is_locked(tmp_path: Path) -> None:
     arguments = {"limit": 2, "name": "fair", "folder": tmp_path, "workers": 1}
     path, message = tmp_path / "fair.study.json", "writing the study 'fair'"
     with sole_writer_of_study(path), pytest.raises(UsageError, match=message):
-        grid(targets, "key", FILMS, **arguments)
-    grid(targets, "key", FILMS, **arguments)
+        grid(targets, FILMS, "key", **arguments)
+    grid(targets, FILMS, "key", **arguments)
     assert GridStudy.load(rename_study(tmp_path / "fair.study.json", "just")).name == "just"
 
 
@@ -92,7 +92,7 @@ def targets() -> list[FakeTarget]:
 
 
 def make_grid(folder: Path) -> None:
-    grid(targets(), "key", FILMS, limit=2, name="fair", folder=folder)
+    grid(targets(), FILMS, "key", limit=2, name="fair", folder=folder)
 
 
 def make_transfer(folder: Path) -> None:

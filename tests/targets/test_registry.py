@@ -201,7 +201,7 @@ def test_every_kind_and_every_option_is_in_the_docs_and_in_the_help(
         encoding="utf-8"
     )
     with pytest.raises(SystemExit):
-        main(["attack", "--help"])
+        main(["attack", "--help-all"])
     shown = capsys.readouterr().out
     for kind in OWN:
         assert ("`folder/`" if kind.is_folder else kind.key) in page

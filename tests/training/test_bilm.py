@@ -81,7 +81,7 @@ def test_a_resumed_training_ends_with_the_same_weights(splits: Any, cache: Path)
     epochs: list[int] = []
     resumed = train_on("biLM", splits(), size="tiny", progress=lambda p: epochs.append(p.epoch))
     weights = (resumed / "model.safetensors").read_bytes()
-    whole = train_on("biLM", splits(), size="tiny", force=True)
+    whole = train_on("biLM", splits(), size="tiny", new=True)
     assert min(epochs) == 2 and (whole / "model.safetensors").read_bytes() == weights
 
 

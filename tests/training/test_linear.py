@@ -89,7 +89,7 @@ def test_platt_survives_a_split_that_is_all_right_or_all_wrong() -> None:
 def test_svm_is_reproducible_and_depends_on_the_seed(splits: Any, tmp_path: Path) -> None:
     first = train_on("linear-svm", splits(), 1)
     before = (first / "model.safetensors").read_bytes()
-    assert train_on("linear-svm", splits(), 1, force=True) == first
+    assert train_on("linear-svm", splits(), 1, new=True) == first
     assert (first / "model.safetensors").read_bytes() == before
     other = train_on("linear-svm", splits(), 2)
     assert (other / "model.safetensors").read_bytes() != before

@@ -50,7 +50,7 @@ def test_a_resumed_training_ends_with_the_same_weights(encoder: str) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(encoder, force=True, progress=stop)
+        train(encoder, new=True, progress=stop)
     # A forced training begins anew; one that is not forced would find the trained model.
     (whole / folders.CARD_FILE).unlink()
     epochs: list[int] = []

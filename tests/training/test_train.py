@@ -73,7 +73,7 @@ def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> 
     card, _ = open_model(folder)
     assert card.dev_accuracy == max(p.dev_accuracy or 0 for p in epochs) > 0.8
     before = weights(folder)
-    assert weights(train_on(name, splits(160, 40), settings=chosen, force=True)) == before
+    assert weights(train_on(name, splits(160, 40), settings=chosen, new=True)) == before
     assert weights(train_on(name, splits(160, 40), 1, settings=chosen)) != before
 
 

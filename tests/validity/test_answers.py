@@ -53,8 +53,8 @@ def test_a_finished_file_is_read(
     ("text", "message"),
     [
         ("{", "expected JSON"),
-        ("[1]", "not what a page of brittle annotate saves"),
-        ('{"format": "other"}', "not what a page of brittle annotate saves"),
+        ("[1]", "not what a page of brittle validity write saves"),
+        ('{"format": "other"}', "not what a page of brittle validity write saves"),
         ('{"format": "brittle answers", "layout": 2}', "its layout is 2, expected 1"),
         ('{"format": "brittle answers", "layout": 1}', "expected an object with answers"),
     ],
@@ -142,7 +142,7 @@ def test_a_damaged_key_says_how_to_write_it_again(sample: DrawnSample, tmp_path:
     path = key_path(tmp_path / "demo.sqlite", sample.id)
     for text in ("{", '{"layout": 9}', '{"layout": 1}'):
         path.write_text(text)
-        with pytest.raises(UsageError, match="the same brittle annotate as before"):
+        with pytest.raises(UsageError, match="the same brittle validity write as before"):
             load_key(path)
 
 

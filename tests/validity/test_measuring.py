@@ -123,7 +123,7 @@ def test_files_of_another_run_are_refused_by_name(run: brittle.Run, tmp_path: Pa
 
 def test_a_judge_without_people_gives_no_figure(run: brittle.Run) -> None:
     judge = Judge()
-    with pytest.raises(UsageError, match=r"no figure before people.*brittle annotate demo"):
+    with pytest.raises(UsageError, match=r"no figure before people.*brittle validity write demo"):
         run.validity(judge=judge)
     assert judge.calls == [] and run.validity() is None
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from brittle.asks import (
     NO_CANDIDATES,
+    NORMALISED,
     Ask,
     Case,
     Gradient,
@@ -30,12 +31,12 @@ from brittle.candidates import Proposal
 from brittle.candidates.choice import CandidateSettings, choose_proposal
 from brittle.candidates.rewrites import Rewrites, rewritten
 from brittle.english.words import is_plainly_not_english
-from brittle.levels import LEVELS, REWRITE, Level, parse_levels
+from brittle.levels import LEVELS, LOOK_ALIKE, REWRITE, Level, parse_levels
 from brittle.spaces import Choices
 from brittle.statuses import LevelStatus
 from brittle.text import Text
 
-QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3}
+QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3, LOOK_ALIKE: 3}
 """Under a budget the levels take turns, so that each gets its part of a small one, too."""
 
 
@@ -99,9 +100,14 @@ class Auto:
         return (Tag, Gradient, Probe, Try) if self.by_gradient else (Tag, Probe, Try)
 
     @property
+    def sources(self) -> tuple[Proposal | Rewrites, ...]:
+        """The sources of all levels."""
+        return tuple(source for _, source in self.levels)
+
+    @property
     def proposal(self) -> Proposal | Rewrites:
         """The source of the roughest level: if that needs no English, the attack does not."""
-        return self.levels[-1][1]
+        return self.sources[-1]
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         climb = Climb(case, rng, self.by_gradient, self.max_space, self.random_edits)
@@ -115,8 +121,8 @@ class Auto:
                     queries = QUERIES_PER_TURN[one.level.name] if is_limited else math.inf
                     yield from one.advance(queries)
         statuses = {one.status for one in searches}
-        if statuses <= {"no candidates", "not English"}:
-            raise Unfit(NO_CANDIDATES)
+        if statuses <= {"no candidates", "not English", "normalised"}:
+            raise Unfit(NORMALISED if statuses == {"normalised"} else NO_CANDIDATES)
         yield from Note(is_whole=statuses <= {"proved", "no candidates", "not English"})
 
     def _search(
@@ -128,8 +134,8 @@ class Auto:
             return "not English"
         try:
             choices = yield from self.choices(case, level, source)
-        except Unfit:
-            return "no candidates"
+        except Unfit as unfit:
+            return "normalised" if str(unfit) == NORMALISED else "no candidates"
         by_saliency = not isinstance(source, Rewrites)
         return (yield from climb.search(level.name, choices, by_saliency))
 

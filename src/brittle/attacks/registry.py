@@ -20,14 +20,16 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brittle.asks import Ask, Attack
 from brittle.attacks.recipes import Recipe, flattened, is_filled_in, settings
 from brittle.errors import UsageError, unknown
 from brittle.values import import_named
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 EXPECTED = (
     "an attack (an object with `asks`, a tuple such as (Probe, Try), and a method "
@@ -106,6 +108,7 @@ def _check_arguments(name: str, recipe: Callable[..., Any]) -> None:
 MODULES = (
     *("auto", "pwws", "salient_swap", "genetic", "exhaustive", "baselines", "strong_words"),
     *("rules", "hotflip", "typing_errors", "jsma", "spot_swap", "fgsm", "natural"),
+    *("characters",),
 )
 """The files of this folder that define attacks, in the order of lists."""
 GROUP = "brittle.attacks"
@@ -144,6 +147,8 @@ def own_attacks() -> Mapping[str, str]:
 @cache
 def attacks_of_packages() -> Mapping[str, EntryPoint]:
     """Return the attacks that other installed packages register, by name."""
+    from importlib.metadata import entry_points
+
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         name = point.name.lower()

@@ -17,6 +17,7 @@ from brittle.asks import Case, Gradient, Probe, Search, Tag, Try
 from brittle.attacks.recipes import check_share, max_words
 from brittle.attacks.registry import registered
 from brittle.attacks.substitutes import (
+    Asks,
     Substitutes,
     edit_request,
     growing_parts,
@@ -52,7 +53,7 @@ class SalientSwap:
 
     proposal: Proposal
     share: float = 1.0
-    asks: ClassVar = (Tag, Probe, Try)
+    asks: ClassVar[Asks] = (Tag, Probe, Try)
     uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:

@@ -22,12 +22,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.asks import NO_CANDIDATES, Ask, Attend, Case, Embed, Probe, Search, Tag, Try, Unfit
+from brittle.asks import (
+    NO_CANDIDATES,
+    NORMALISED,
+    Ask,
+    Attend,
+    Case,
+    EditClass,
+    Embed,
+    Probe,
+    Search,
+    Tag,
+    Try,
+    Unfit,
+)
 from brittle.candidates import ContextProposal, Proposal
-from brittle.english.words import common_words
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
-from brittle.goals.bleu import sentence_chrf
 from brittle.moves import EditRequest, EditSpace
 from brittle.text import Text, Word
 
@@ -46,8 +57,10 @@ def substitutes(
     Words that the target does not read have none. Tags are asked for only if the proposal needs
     them; one that looks at the sentence has its substitutes tagged there, and may drop them. An
     entity comes after the words of the proposal. A text without any substitute is unfit for the
-    attack.
+    attack; so is every text if the target undoes what the proposal does.
     """
+    if isinstance(proposal, EditClass) and proposal.name in case.normalised:
+        raise Unfit(NORMALISED)
     text, read_positions = case.text, set(case.positions)
     tags: Sequence[str] = ("",) * len(text)
     if proposal.needs_tags:
@@ -159,6 +172,8 @@ class ByErasure:
         answer = yield from Probe([case.text.mask(i) for i in positions])
         change = answer.loss
         if case.start is not None and isinstance(case.start.answers[0], str):
+            from brittle.goals.bleu import sentence_chrf
+
             before = case.start.answers[0]
             change = np.array([100.0 - sentence_chrf(text, before) for text in answer.answers])
         return _ranked(positions, -change)
@@ -288,6 +303,8 @@ def take_words(target_words: Sequence[str], size: int) -> tuple[str, ...]:
             f"Got --vocabulary {size!r}; expected a whole number, 2 or more: a word cannot be "
             "replaced by itself. Without the flag its default holds."
         )
+    from brittle.english.words import common_words
+
     words = tuple(target_words or common_words())[:size]
     if len(replacements(words, words[0] if words else "")) < 1:
         raise UsageError(

@@ -1,40 +1,34 @@
-"""The choice of candidates by the settings of an attack.
-
-The choice of a proposal by the settings of an attack.
-
-Words without candidates, whatever the source of candidates: stop words, frequent words.
-"""
+"""The choice of candidates by the settings of an attack."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from brittle.candidates import Proposal
-from brittle.candidates.training_data import load_training_data
-from brittle.data.columns import Columns
-from brittle.english.words import is_clitic, is_stop_word
 from brittle.errors import UsageError, unknown
-from brittle.levels import REWRITE
-from brittle.text import words_of
+from brittle.levels import CHARACTER_CLASSES, REWRITE
 
 if TYPE_CHECKING:
     from brittle.candidates.entities import Entities
+    from brittle.data.columns import Columns
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
-PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = PRESETS = (
+PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = WORD_PRESETS = (
     *("paper", "careful", "strict", "loose", "any", "typo"),
 )
+PRESETS = (*WORD_PRESETS, *CHARACTER_CLASSES)
 """Candidates by one word: as published; those a person would write; of these, the texts that also
 keep meaning and fluency (`brittle.goals.constraints`); those that a person might write; another
-name of the first; and words with one typing error."""
+name of the first; words with one typing error; and classes of edited characters."""
 LIKELY = "likely"
-CANDIDATES = "careful, loose, any (or paper), typo, strict, or a JSON file {word: [substitutes]}"
+CANDIDATES = (
+    "careful, loose, any (or paper), typo, strict, look-alike (or another class of characters), or "
+    "a JSON file {word: [substitutes]}"
+)
 SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
@@ -116,6 +110,7 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
 
 def _source(settings: CandidateSettings, table: str | None) -> Proposal:
     """Return where candidates come from, before any word is spared."""
+    from brittle.candidates.characters import EditedCharacters
     from brittle.candidates.neighbours import Neighbours
     from brittle.candidates.synonyms import SubstituteTable
     from brittle.candidates.typos import KeyTypos
@@ -124,6 +119,8 @@ def _source(settings: CandidateSettings, table: str | None) -> Proposal:
         return SubstituteTable.load(table)
     if settings.candidates == TYPO:
         return KeyTypos()
+    if settings.candidates in CHARACTER_CLASSES:
+        return EditedCharacters(settings.candidates)
     if settings.neighbours is not None:
         return Neighbours(settings.neighbours, k=settings.k, within=settings.within)
     senses, preset = settings.senses, settings.candidates or PAPER
@@ -132,17 +129,18 @@ def _source(settings: CandidateSettings, table: str | None) -> Proposal:
 
 def _spared(proposal: Proposal, settings: CandidateSettings, columns: Columns | None) -> Proposal:
     """Return a proposal that has no candidates for the words to spare."""
+    from brittle.candidates import sparing
     from brittle.candidates.careful import Careful
     from brittle.english.words import STOP_WORDS
 
     frequent: frozenset[str] = frozenset()
     if settings.spare:
-        frequent = learn_frequent_words(settings.learn_from, settings.spare, columns)
+        frequent = sparing.learn_frequent_words(settings.learn_from, settings.spare, columns)
     if isinstance(proposal, Careful):
         return replace(proposal, spared=frequent if settings.stop_words else frequent | STOP_WORDS)
     if settings.spare:
-        proposal = SparingFrequentWords(proposal, frequent)
-    return proposal if settings.stop_words else SparingStopWords(proposal)
+        proposal = sparing.SparingFrequentWords(proposal, frequent)
+    return proposal if settings.stop_words else sparing.SparingStopWords(proposal)
 
 
 def _synonyms(
@@ -199,59 +197,3 @@ def choose_entities(
             raise UsageError("Got --entity-table and --learn-from; expected one of them.")
         return Entities.load(table, labels, label_map)
     return learn_once(Entities.learn, "entities", learn_from, labels, label_map, columns)
-
-
-@dataclass(frozen=True)
-class SparingStopWords:
-    """A proposal with the candidates of another one, but none for stop words.
-
-    Tokens of contractions ("n't", "ll") are stop words, and are no candidates either.
-    """
-
-    proposal: Proposal
-
-    @property
-    def needs_tags(self) -> bool:
-        return self.proposal.needs_tags
-
-    def prepare(self, words: Iterable[str]) -> None:
-        """Pass on the words that come next, without the stop words."""
-        self.proposal.prepare(word for word in words if not is_stop_word(word))
-
-    def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the candidates of a word; a stop word has none."""
-        if is_stop_word(word):
-            return ()
-        return tuple(form for form in self.proposal.of(word, tag) if not is_clitic(form))
-
-
-@dataclass(frozen=True)
-class SparingFrequentWords:
-    """A proposal with the candidates of another one, but none for these words (lower case)."""
-
-    proposal: Proposal
-    frequent: frozenset[str]
-
-    @property
-    def needs_tags(self) -> bool:
-        return self.proposal.needs_tags
-
-    def prepare(self, words: Iterable[str]) -> None:
-        """Pass on the words that come next, without the frequent ones."""
-        self.proposal.prepare(word for word in words if word.lower() not in self.frequent)
-
-    def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the candidates of a word; a frequent word has none."""
-        return () if word.lower() in self.frequent else self.proposal.of(word, tag)
-
-
-@lru_cache(maxsize=4)
-def learn_frequent_words(
-    learn_from: str | None, count: int, columns: Columns | None = None
-) -> frozenset[str]:
-    """Return the most frequent words of labelled data, ties in lexicographic order."""
-    counts: Counter[str] = Counter()
-    for example in load_training_data(learn_from, "frequent words", columns):
-        for _, raw in example.fields:
-            counts.update(words_of(raw.lower()))
-    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:count])

@@ -27,6 +27,8 @@ from brittle.safety import files
 from brittle.safety.schema import Count, parse
 from brittle.text import Text, is_word
 
+FIRST_WORDS = '{"brittle rules":'
+"""How a file of rules begins."""
 ROUNDING = 1e-9  # 0.29 · 100 is 29 words, though a little less in floating point
 
 

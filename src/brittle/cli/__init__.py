@@ -10,8 +10,9 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from brittle.cli.commands import OWN_COMMANDS, commands, load_command
+from brittle.cli.commands import asked_command, commands, load_command
 from brittle.cli.console import fix_paths, own_stdout, prepare_streams, resuming_words, tell
+from brittle.cli.former_names import current_words
 from brittle.cli.parser import build_parser, check_spelling
 from brittle.engine.workers import exit_refused, exits_refused
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
@@ -24,6 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     hide_in_default_logs()
     try:
+        words, hint = current_words(words)
+        if hint:
+            tell(hint)
         parser = build_parser(words)
         check_spelling(parser, words)
         args = parser.parse_args(words)
@@ -40,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _run(args)
         return 0
     except BrittleError as error:
-        tell(f"brittle: {error}")
+        message = str(error)
+        tell(message if message.startswith("brittle ") else f"brittle: {message}")
         if isinstance(error, RunStopped) and _resumes(words):
             words = resuming_words(words, error, getattr(args, "max_sent", None))
             tell(f"Resume with: {shlex.join(['brittle', *words])}")
@@ -72,5 +77,8 @@ def _run(args: argparse.Namespace) -> None:
 
 def _resumes(words: Sequence[str]) -> bool:
     """Tell whether the command that was called goes on when it is called again."""
-    is_known = bool(words) and (words[0] in OWN_COMMANDS or words[0] in commands())
-    return is_known and load_command(words[0]).resumes
+    name = asked_command(words)
+    entry = None if name is None else commands().get(name)
+    return (
+        name is not None and entry is not None and not entry.is_group and load_command(name).resumes
+    )

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from brittle.values import flags_of
-from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
     from brittle.data.dataset import Dataset
+    from brittle.workflow.backends import Workers
 
 T = TypeVar("T")
 
@@ -24,8 +24,10 @@ T = TypeVar("T")
 class Command:
     """One command: its examples, its flags, and the function that runs it.
 
-    What it does stands in the table of commands (`commands/__init__.py`); a command of another
-    package says it itself, in `help`.
+    `--help` shows the `usual` flags, by their names without dashes, and the examples. `--help-all`
+    shows all flags, and `details` at the end. Without `usual`, `--help` shows all. What a command
+    does stands in the table of commands (`commands/__init__.py`); one of another package says it
+    itself, in `help`.
 
     A command that can name an attack has `attack_words`: from the parsed arguments and the words
     that the parser does not know, it returns those that may be the name. The settings of that
@@ -42,6 +44,8 @@ class Command:
     resumes: bool = False
     several_attacks: bool = False
     help: str = ""
+    usual: tuple[str, ...] = ()
+    details: str = ""
 
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:
@@ -64,20 +68,24 @@ DATA_FLAGS: Mapping[str, Mapping[str, Any]] = {
     "split": {"help": "train, dev or test (default: test)"},
     "text": {
         "metavar": "COLUMN[,COLUMN]",
-        "help": "the text column; several are several fields",
+        "help": "the column of the texts; several columns are several fields",
     },
-    "label": {"metavar": "COLUMN", "help": "the label column; '' for unlabelled data"},
+    "label": {"metavar": "COLUMN", "help": "the column of the labels; '' for data without labels"},
     "locked": {
         "metavar": "FIELD[,FIELD]",
         "default": "",
-        "help": "fields that are never edited",
+        "help": "fields that the attack does not change",
+    },
+    "skip-bad": {
+        "action": "store_true",
+        "help": "leave out rows of a file that cannot be used, and say how many of which kind",
     },
     "limit": {
         "type": positive,
         "metavar": "N",
-        "help": "the first N examples of a random order (default: all)",
+        "help": "use the first N examples of a random order (default: all)",
     },
-    "seed": {"type": int, "default": 0, "help": "the seed of that order (default: 0)"},
+    "seed": {"type": int, "default": 0, "help": "the seed of the random order (default: 0)"},
 }
 """The flags that say which data is read, and how much of it."""
 
@@ -103,22 +111,32 @@ def load_data(args: argparse.Namespace) -> Dataset:
     from brittle import data
 
     return data.load(
-        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+        args.data,
+        split=args.split,
+        text=args.text,
+        label=args.label,
+        locked=args.locked,
+        skip_bad=args.skip_bad,
     )
 
 
 def add_goal_flag(add: Callable[..., object]) -> None:
     """Add the flag that names the goal."""
-    goal = "what counts as adversarial (brittle list goals); several: all of them together"
+    goal = "what counts as broken (see brittle list goals); several goals must all be reached"
     add("--goal", action="append", metavar="GOAL", help=goal)
 
 
 def add_output_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that every command has."""
     add = parser.add_argument_group("output").add_argument
-    add("--runs", default="runs", metavar="FOLDER", help="the folder of the runs (default: runs)")
+    add(
+        "--runs",
+        default="runs",
+        metavar="FOLDER",
+        help="the folder where runs are stored (default: runs)",
+    )
     add("--json", action="store_true", help="print JSON instead of tables")
-    add("--quiet", action="store_true", help="print no progress and no tables")
+    add("--quiet", action="store_true", help="print only the path of what was made")
 
 
 def add_option_flags(
@@ -169,6 +187,8 @@ def add_backend_flags(
 
     `aliases` are those of --workers, `workers` is its help where it counts no tasks.
     """
+    from brittle.workflow.backends import Workers
+
     count: dict[str, Any] = {"default": default} | ({"help": workers} if workers else {})
     add = parser.add_argument_group("where it runs").add_argument
     add_option_flags(add, Workers, aliases={"count": aliases}, count=count)
@@ -176,6 +196,7 @@ def add_backend_flags(
 
 def backend_of(args: argparse.Namespace) -> Workers:
     """Return where the flags say that tasks run; on this machine one for each core, if not said."""
+    from brittle.workflow.backends import Workers
     from brittle.zoo.device import cores
 
     workers = parsed_options(args, Workers)

@@ -131,7 +131,7 @@ def shown(path: str | Path) -> str:
 
 
 LIMIT_FLAG = "--max-sent"
-BEGINNING_FLAGS = ("--new", "--force")  # they begin anew
+BEGINNING_FLAGS = ("--new",)  # it starts over
 
 
 def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -> list[str]:
@@ -187,18 +187,26 @@ class _Visible:
 
 
 def print_result(
-    args: argparse.Namespace, data: Callable[[], Any], block: Callable[[], RenderableType]
+    args: argparse.Namespace,
+    data: Callable[[], Any],
+    block: Callable[[], RenderableType],
+    made: str | Path | None = None,
 ) -> None:
-    """Print a result as the flags ask: as JSON, as a block for people, or not at all."""
+    """Print a result as the flags ask: as JSON, as a block for people, or not at all.
+
+    A quiet command still prints the path of what it `made`, on a line of its own.
+    """
     if args.json:
         dump(data())
     elif not args.quiet:
         show(block())
+    elif made is not None:
+        print(visible(shown(made)), file=results())
 
 
 def print_path(args: argparse.Namespace, path: Path) -> None:
     """Print the path of what a command wrote."""
-    print_result(args, lambda: {"written": shown(path)}, lambda: shown(path))
+    print_result(args, lambda: {"written": shown(path)}, lambda: shown(path), path)
 
 
 def print_text(text: str) -> None:

@@ -40,6 +40,7 @@ def print_made_study(args: argparse.Namespace, study: Study[Any, Any], **options
         args,
         lambda: {"file": file, **study.summary(**options)},
         lambda: Group(study.view(**options).block(), f"\nStudy: {file}"),
+        file,
     )
     if study.failures:
         raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))

@@ -1,22 +1,39 @@
-"""The parser of the command line, its flags, and which of them a misspelt word probably means.
+"""The parser of a command line: the command that is called with its flags, the others by name.
 
-The flags of a parser, and which of them a misspelt word probably means. The parser of the command
-line: the asked command with its flags, the others by their help.
+What is wrong with a command line is one message (`UsageError`), with the flag or the command that
+was probably meant. What the parsers print as help stands in `help.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from brittle.cli.commands import OWN_COMMANDS, commands, load_command
+from brittle.cli.commands import (
+    FORMER_COMMANDS,
+    OWN_COMMANDS,
+    CommandEntry,
+    asked_command,
+    command_names,
+    commands,
+    load_command,
+)
+from brittle.cli.help import HELP_ALL, HelpAll, HelpfulParser, first_example
 from brittle.errors import UsageError, unknown
+from brittle.formatting import listed
 from brittle.redaction import visible
 
 ELSEWHERE = {"--beam": "The beam of a translator stands behind its name, as in TARGET?beam=4. "}
-"""Hints for flags that people look for, where the thing itself is not a flag."""
+"""Hints for flags that users expect but that are set elsewhere."""
+_NEEDED = "the following arguments are required: "
+COMMAND = "COMMAND"
+_LEFT_OVER = "unrecognized arguments: "
+_KINDS = {"int": "a whole number", "positive": "a whole number of at least 1", "float": "a number"}
+MAX_FLAGS = 12
+"""With more flags than that a command has `--help-all`, and `--help` shows the usual ones."""
 
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
@@ -58,67 +75,164 @@ def _check_flag(parser: argparse.ArgumentParser, flag: str) -> None:
     near = difflib.get_close_matches(flag, flags, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
     hint = ELSEWHERE.get(flag, hint)
+    everything = HELP_ALL if HELP_ALL in flags else "--help"
     raise UsageError(
-        f"{parser.prog} has no flag {flag}. {hint}{parser.prog} --help lists its flags; those of "
-        "an attack come with its name."
+        f"{parser.prog} has no flag {flag}. {hint}{parser.prog} {everything} lists its flags; "
+        "those of an attack come with its name."
     )
 
 
 TARGETS = "{targets}"
-"""Stands in the examples of a command for the list of the kinds of targets."""
+"""Stands in the details of a command for the list of the kinds of targets."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors show the names of files as they are, whatever these hold."""
+class _Parser(HelpfulParser):
+    """A parser that raises what is wrong, in one sentence, and ends nothing.
+
+    Names of files are shown as they are, whatever they hold.
+    """
 
     def error(self, message: str) -> NoReturn:
-        super().error(visible(message))
+        raise UsageError(visible(self._explain(message)))
+
+    def _explain(self, message: str) -> str:
+        if message == f"{_NEEDED}{COMMAND}":
+            names = listed(command_names(self.prog.removeprefix("brittle ")), "or")
+            return f"{self.prog} needs a command: {names}. {self.prog} --help explains them."
+        if message.startswith(_NEEDED):
+            needed = listed([_in_words(name) for name in message[len(_NEEDED) :].split(", ")])
+            return f"{self.prog} needs {needed}, for example: {first_example(self)}"
+        if message.startswith(_LEFT_OVER):
+            left = message[len(_LEFT_OVER) :]
+            return (
+                f"{self.asked.prog} takes no further words, and got {left}. Put quotes around a "
+                f"text with blanks. For example: {first_example(self.asked)}"
+            )
+        if wrong := re.match(r"argument ([^:\s]+)(?: \S+)?: (.*)", message, re.DOTALL):
+            return self._explain_value(wrong[1].split("/")[0], wrong[2])
+        return f"{self.prog}: {message}. {self.prog} --help explains it."
+
+    def _explain_value(self, name: str, problem: str) -> str:
+        place = f"{name} of {self.prog}"
+        if problem.startswith("expected"):
+            return f"{place} needs a value after it, and got none. {self.prog} --help explains it."
+        if wrong := re.match(r"invalid (\w+) value: (.*)", problem, re.DOTALL):
+            return f"{place}: got {wrong[2]}; expected {_KINDS.get(wrong[1], wrong[1])}."
+        if wrong := re.match(r"invalid choice: (.*?) \(choose from", problem, re.DOTALL):
+            choices = self._choices(name)
+            near = difflib.get_close_matches(wrong[1].strip("'\""), choices, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            return f"{place}: got {wrong[1]}; expected {listed(choices, 'or')}.{hint}"
+        return f"{place}: {problem}."
+
+    def _choices(self, name: str) -> list[str]:
+        """Return the choices of a flag, or of an argument by its metavar or name."""
+        for action in self._actions:
+            if name in (*action.option_strings, action.metavar, action.dest) and action.choices:
+                return [str(choice) for choice in action.choices]
+        return []
 
 
-def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _in_words(name: str) -> str:
+    """Name a required argument: a flag as it is, others in words.
+
+    >>> _in_words("ATTACK"), _in_words("--data"), _in_words("ATTACK,ATTACK")
+    ('an attack', '--data', 'attacks')
+    """
+    if name.startswith("-"):
+        return name
+    first, comma, _ = name.lower().partition(",")
+    return f"{first}s" if comma else f"{'an' if first[0] in 'aeiou' else 'a'} {first}"
+
+
+def build_parser(words: Sequence[str]) -> _Parser:
     """Build the parser for a command line; an attack named there adds its settings as flags.
 
-    Of all commands only the one that is asked for is imported and gets its flags.
+    Of all commands only the one that is called is imported and gets its flags.
     """
+    asked = asked_command(words)
     parser = _Parser(
         prog="brittle",
         description="Find the inputs that break a text model, and measure how easily it breaks.",
-        epilog="brittle COMMAND --help explains a command and shows examples.",
     )
-    parser.add_argument("--version", action="store_true", help="print the version and end")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    asked = asked_command(words)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.set_defaults(command=None)
+    subparsers = parser.add_subparsers(metavar=COMMAND, parser_class=_Parser)
+    first = (asked or "").partition(" ")[0]
     # The commands of other packages are not looked up for one of our own.
-    table = OWN_COMMANDS if asked in OWN_COMMANDS else commands()
-    for name, entry in table.items():
-        subparser = subparsers.add_parser(
-            name,
-            help=entry.help,
-            description=f"{entry.help[0].upper()}{entry.help[1:]}.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        if name == asked:
-            _complete(subparser, name, words)
+    names = (
+        [name for name in OWN_COMMANDS if " " not in name] if _is_own(first) else command_names()
+    )
+    for name in dict.fromkeys([*names, *([first] if _is_own(first) else [])]):
+        entry = _entry(name)
+        subparser = subparsers.add_parser(name, help=entry.help, description=_sentence(entry.help))
+        if name == first:
+            _complete(subparser, name, asked or "", words)
+            parser.asked = subparser.asked
     return parser
 
 
-def asked_command(words: Sequence[str]) -> str | None:
-    """Return the command that a command line asks for, its first word that is no flag."""
-    return next((word for word in words if not word.startswith("-")), None)
+def _is_own(name: str) -> bool:
+    return name in OWN_COMMANDS or name in FORMER_COMMANDS
 
 
-def _complete(parser: argparse.ArgumentParser, name: str, words: Sequence[str]) -> None:
-    """Add to the parser of a command its examples, its flags, and the settings of an attack."""
+def _entry(name: str) -> CommandEntry:
+    return FORMER_COMMANDS.get(name) or OWN_COMMANDS.get(name) or commands()[name]
+
+
+def _sentence(help: str) -> str:
+    return f"{help[0].upper()}{help[1:]}."
+
+
+def _complete(parser: _Parser, name: str, asked: str, words: Sequence[str]) -> None:
+    """Add to the parser of a command its flags, or its own commands if it is a group."""
+    entry = _entry(name)
+    if inner := command_names(name):
+        is_required = not entry.home
+        actions = parser.add_subparsers(
+            metavar=COMMAND, required=is_required, parser_class=_Parser, help="one of these"
+        )
+        rest = asked.partition(" ")[2]
+        for one in dict.fromkeys([*inner, *([rest] if rest else [])]):
+            help = _entry(f"{name} {one}").help
+            part = actions.add_parser(one, help=help, description=_sentence(help))
+            if f"{name} {one}" == asked:
+                _add_flags(part, asked, words)
+                parser.asked = part
+    if entry.home:
+        _add_flags(parser, name, words)
+
+
+def _add_flags(parser: _Parser, name: str, words: Sequence[str]) -> None:
+    """Add the examples and the flags of a command, and the settings of an attack."""
     command = load_command(name)
-    parser.epilog = command.examples
-    if TARGETS in command.examples:
+    parser.examples, parser.details = command.examples, command.details
+    if TARGETS in command.details:
         from brittle.targets.registry import describe_kinds, describe_translators
 
         kinds = f"{describe_kinds()}  ({describe_translators()})"
-        parser.epilog = command.examples.replace(TARGETS, kinds)
+        parser.details = command.details.replace(TARGETS, kinds)
+    parser.set_defaults(command=name)
     command.add_flags(parser)
+    parser.usual = command.usual
+    if command.usual:
+        parser.add_argument(HELP_ALL, action=HelpAll, help="show all flags, with all examples")
     if command.attack_words is not None:
         from brittle.cli.attack_flags import add_setting_flags, named_attacks
 
-        named = named_attacks(command, words[1:]) if words[0] == name else []
+        own = name.split()
+        named = named_attacks(command, words[len(own) :]) if list(words[: len(own)]) == own else []
         add_setting_flags(parser, named, command)
+        if named and parser.usual:
+            parser.usual += command.own_settings
+
+
+def command_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield every command with all its flags, by its name: what a list of all flags reads."""
+    for name, entry in commands().items():
+        if not entry.home:
+            continue
+        parser: argparse.ArgumentParser = build_parser(name.split())
+        for word in name.split():
+            parser = commands_of(parser)[word]
+        yield name, parser

@@ -132,7 +132,7 @@ _brittle() {
     COMPREPLY=()
     while IFS= read -r -d '' one; do
         COMPREPLY+=("$one")
-    done < <(brittle completion bash --line="$line" --replaced="$2" 2>/dev/null)
+    done < <(brittle setup completion bash --line="$line" --replaced="$2" 2>/dev/null)
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[:@=] ]]; then
         compopt -o nospace 2>/dev/null
     fi
@@ -144,7 +144,7 @@ ZSH = """\
 _brittle() {
     local -a found names texts
     local line="${(j: :)words[1,CURRENT]}" name text
-    found=("${(@0)$(brittle completion zsh --line="$line" 2>/dev/null)}")
+    found=("${(@0)$(brittle setup completion zsh --line="$line" 2>/dev/null)}")
     for name text in "${(@)found}"; do
         [[ -n $name ]] && names+=("$name") texts+=("$text")
     done
@@ -164,7 +164,7 @@ fi
 FISH = """\
 function __brittle_complete
     set -l line (commandline -cp)
-    set -l found (brittle completion fish --line="$line" 2>/dev/null | string split0)
+    set -l found (brittle setup completion fish --line="$line" 2>/dev/null | string split0)
     if set -q found[1]
         printf '%s\\0' $found | string split0
     else

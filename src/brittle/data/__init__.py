@@ -13,7 +13,7 @@ from brittle.data.catalogue import Entry
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples, case_ids, kind_of
 from brittle.data.pictures import MNIST, PictureEntry
-from brittle.data.rows import unused_labels_of
+from brittle.data.rows import merge_labels, unused_labels_of
 from brittle.errors import UsageError, unknown
 
 __all__ = [
@@ -37,9 +37,9 @@ def as_dataset(examples: Any) -> Dataset:
         return examples
     if isinstance(examples, str):
         return load(examples)
-    rows = tuple(as_examples(examples))
-    unused = unused_labels_of(examples, rows)
-    return Dataset("examples", "all", rows, labels_of(rows), unused, kind=kind_of(rows))
+    rows, merged = merge_labels(as_examples(examples))
+    warnings = (*merged, *unused_labels_of(examples, rows))
+    return Dataset("examples", "all", rows, labels_of(rows), warnings, kind=kind_of(rows))
 
 
 def load(
@@ -51,28 +51,30 @@ def load(
     locked: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
+    skip_bad: bool = False,
 ) -> Dataset:
     """Load a data set: a name of the catalogue, a file, a folder, or `hf:NAME`.
 
     `text` names the text columns (several make a pair), `label` the column of the label ("" takes
     the data as unlabelled), `locked` the text columns that no attack may edit. The default split is
     "test"; a file has no splits, and a folder of tables a file for each. `limit` takes the first
-    examples of a seeded permutation.
+    examples of a seeded permutation. All problems of a table are one error; with `skip_bad` its bad
+    rows are left out, and `Dataset.left_out` and a warning say how many of which kind.
     """
     source = os.fspath(source)
     text, locked = _column_names(text), _column_names(locked) or ()
     if source.startswith(hub.PREFIX):
-        dataset = hub.load(source, split, text, label, locked)
+        dataset = hub.load(source, split, text, label, locked, skip_bad)
     elif source in catalogue.CATALOGUE:
         dataset = _load_known(source, split, text, label, locked)
     elif source == MNIST.name or pictures.is_pictures(source):
         dataset = _load_pictures(source, split, text, label, locked)
     elif files.split_files(source):
-        dataset = files.load_folder(source, split, text, label, locked)
+        dataset = files.load_folder(source, split, text, label, locked, skip_bad)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
             raise _no_splits(source, split)
-        dataset = files.load(source, text, label, locked, also_known=catalogue.CATALOGUE)
+        dataset = files.load(source, text, label, locked, catalogue.CATALOGUE, skip_bad)
     else:
         remedy = (
             f"A file ({files.ENDINGS_TEXT}; for pictures .npz, or a folder) or a name of the hub "

@@ -167,7 +167,8 @@ class Dataset:
 
     `warnings` are reasons to doubt that the data was meant to be taken like this. `kind` names the
     kind of items that the examples become: text or picture. `table_columns` are those that the
-    examples were read from, if they stood in a table.
+    examples were read from, if they stood in a table. `left_out` is how many bad rows of the table
+    were left out, by what is wrong with them; `skips_bad` says that the user asked for it.
     """
 
     name: str
@@ -177,6 +178,8 @@ class Dataset:
     warnings: tuple[str, ...] = ()
     kind: str = "text"
     table_columns: Columns | None = None
+    left_out: tuple[tuple[str, int], ...] = ()
+    skips_bad: bool = False
 
     def __post_init__(self) -> None:
         if self.kind != "picture":
@@ -235,6 +238,23 @@ class Dataset:
     def select(self, indices: Sequence[int]) -> Dataset:
         """Return the data set of the examples at these indices, in this order."""
         return replace(self, examples=select(self.examples, indices))
+
+    def without(self, labels: Sequence[str], why: str) -> Dataset:
+        """Return the data set without the examples of these labels, if any others are left."""
+        kept = [i for i, example in enumerate(self.examples) if example.label not in labels]
+        if len(kept) in (0, len(self.examples)):
+            return self
+        count = len(self.examples) - len(kept)
+        warning = (
+            f"{self.name}: {count:,} of {len(self.examples):,} rows have {why} "
+            f"({', '.join(map(repr, labels))}) and are left out by --skip-bad."
+        )
+        return replace(
+            self.select(kept),
+            labels=tuple(label for label in self.labels if label not in labels),
+            warnings=(*self.warnings, warning),
+            left_out=(*self.left_out, (why, count)),
+        )
 
     @cached_property
     def fingerprint(self) -> str:

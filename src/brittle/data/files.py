@@ -14,7 +14,8 @@ from brittle.data.catalogue import SPLITS
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset
 from brittle.data.parquet import read_parquet
-from brittle.data.rows import read_rows, unused_labels
+from brittle.data.problems import BadTable, bad_table
+from brittle.data.rows import guess_columns, read_rows, unused_labels
 from brittle.data.tables import FileTable, read_csv, read_jsonl, read_tsv
 from brittle.errors import UsageError
 from brittle.safety.files import check_is_file
@@ -46,10 +47,12 @@ def load(
     label: str | None = None,
     locked: Sequence[str] = (),
     also_known: Iterable[str] = (),
+    skip_bad: bool = False,
 ) -> Dataset:
     """Load a file; `also_known` are names to suggest besides the files nearby.
 
-    Labels become strings, whatever the file holds. A label of "" takes the data as unlabelled.
+    Labels become strings, whatever the file holds. A label of "" takes the data as unlabelled. All
+    problems of a file are one error; with `skip_bad`, bad rows are left out and counted instead.
     """
     path = Path(source).expanduser()
     if path.is_dir():
@@ -61,7 +64,7 @@ def load(
     if kind is None:
         raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TEXT}.")
     try:
-        return _load_table(source, path, TABLE_READERS[kind](path), text, label, locked)
+        return _load_table(source, path, TABLE_READERS[kind](path), text, label, locked, skip_bad)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error}).") from error
 
@@ -73,19 +76,50 @@ def _load_table(
     text: Sequence[str] | None,
     label: str | None,
     locked: Sequence[str],
+    skip_bad: bool,
 ) -> Dataset:
+    if not table.columns and table.problems.count:
+        raise bad_table(str(path), table.problems, 0, can_skip=False)
     if not table.columns:
         raise UsageError(
             f"{path} is empty. Expected a first line that names the columns, and rows."
         )
-    columns = choose(str(path), table.columns, text, label, locked)
-    if next(table.rows(), None) is None:
-        raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
-    read = read_rows(str(path), table.rows(), columns)
+    where, about = str(path), (list[UsageError](), list[str]())
+    try:
+        columns = choose(where, table.columns, text, label, locked)
+    except UsageError as error:
+        guess, errors, flags = guess_columns(where, table.columns, table.column, text, label)
+        about = (errors or [error], flags)
+        if guess is None:
+            raise bad_table(where, table.problems, 0, columns=about[0], can_skip=False) from None
+        columns = guess
+    try:
+        if next(table.rows(), None) is None and not table.problems.count:
+            raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
+        read = read_rows(
+            where,
+            table.rows(),
+            columns,
+            bad=table.problems,
+            skip_bad=skip_bad,
+            about_columns=about,
+        )
+    except BadTable as error:
+        lines = unused_labels(where, columns, table.columns, table.column) if label is None else ()
+        raise BadTable("\n".join([str(error), *lines]), error.flags, error.labels) from None
     warnings = read.warnings
     if label is None:
-        warnings += unused_labels(str(path), columns, table.columns, table.column)
-    return Dataset(source, "all", read.examples, read.labels, warnings, table_columns=columns)
+        warnings += unused_labels(where, columns, table.columns, table.column)
+    return Dataset(
+        source,
+        "all",
+        read.examples,
+        read.labels,
+        warnings,
+        table_columns=columns,
+        left_out=tuple(read.left_out.items()),
+        skips_bad=skip_bad,
+    )
 
 
 def _is_folder(path: Path) -> UsageError:
@@ -136,6 +170,7 @@ def load_folder(
     text: Sequence[str] | None = None,
     label: str | None = None,
     locked: Sequence[str] = (),
+    skip_bad: bool = False,
 ) -> Dataset:
     """Load one split of a folder, by default test; the data set has the name of the folder."""
     there = split_files(folder)
@@ -145,5 +180,5 @@ def load_folder(
             f"The folder {folder} has no {wanted} split. Expected a file named {wanted} "
             f"({ENDINGS_TEXT}); there is {', '.join(file.name for file in there.values())}."
         )
-    dataset = load(str(there[wanted]), text, label, locked)
+    dataset = load(str(there[wanted]), text, label, locked, skip_bad=skip_bad)
     return replace(dataset, name=folder, split=wanted)

@@ -23,6 +23,7 @@ def load(
     text: Sequence[str] | None = None,
     label: str | None = None,
     locked: Sequence[str] = (),
+    skip_bad: bool = False,
 ) -> Dataset:
     """Load `hf:NAME`, `hf:NAME:CONFIG` or `hf:FOLDER`.
 
@@ -36,14 +37,21 @@ def load(
     rows = named_rows(table, columns, lambda i: f"{source}, split {split}, row {i + 1}")
     if not rows:
         raise UsageError(f"{source} has no examples in the split {split!r}.")
-    read = read_rows(source, rows, columns)
+    read = read_rows(source, rows, columns, skip_bad=skip_bad)
     labels = class_names(table, columns.label) or read.labels
     # Strings and numbers only: to look at pictures or sounds would decode them.
     plain = [name for name, kind in table.features.items() if type(kind).__name__ in PLAIN_FEATURES]
     first = table.select(range(min(len(table), MAX_ROWS_LOOKED_AT)))
     unused = unused_labels(source, columns, plain, first.__getitem__) if label is None else ()
     return Dataset(
-        source, split, read.examples, labels, read.warnings + unused, table_columns=columns
+        source,
+        split,
+        read.examples,
+        labels,
+        read.warnings + unused,
+        table_columns=columns,
+        left_out=tuple(read.left_out.items()),
+        skips_bad=skip_bad,
     )
 
 

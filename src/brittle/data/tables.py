@@ -1,4 +1,7 @@
-"""The rows of csv, tsv and jsonl files, each with its file and line; no file is held in memory."""
+"""The rows of csv, tsv and jsonl files, each with its file and line; no file is held in memory.
+
+Bytes that are not UTF-8 are read as surrogates, so that only the rows that hold them are bad.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,15 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from brittle.data.problems import RowProblems
 from brittle.errors import UsageError
 from brittle.safety.files import too_large, unpacked_limit
 
@@ -22,17 +27,24 @@ GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
 MAX_CELL_CHARACTERS = 2**31 - 1
 GZIP_BYTES = 1 << 20  # unpacked at a time
+SURROGATE = 0xDC00  # Python reads a byte that is not UTF-8 as this number and the byte
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+
+Note = Callable[[str, str, UsageError], None]
+"""Receives a row that cannot be read: the kind of problem, its place, and the error."""
 
 
 @dataclass(frozen=True)
 class FileTable:
     """Column names, and rows as (file and line, cells by column); a row may lack a column.
 
-    The whole file was read once, so that it has no damaged row; `rows` reads it again, row by row.
+    The whole file was read once: `problems` are the rows that cannot be read. `rows` reads it
+    again, row by row, without them.
     """
 
     columns: tuple[str, ...]
     rows: Callable[[], Iterator[tuple[str, dict[str, object]]]]
+    problems: RowProblems = field(default_factory=RowProblems)
 
     def column(self, name: str) -> Iterator[object]:
         """Yield the cells of a column; None where a row lacks it."""
@@ -43,17 +55,11 @@ def read_csv(path: Path) -> FileTable:
     """Load a file of separated values whose first line names the columns.
 
     They are separated by commas or, as spreadsheets write them in many countries, by semicolons or
-    tabs: by the first of these that is in the first line and with which all rows can be read.
+    tabs: by the first of these that is in the first line and with which most rows can be read.
     """
     first_line = next(_lines(path, newline="\n"), "")
-    errors = []
-    for separator in [mark for mark in SEPARATORS if mark in first_line] or [","]:
-        try:
-            return _read_separated(path, separator, quoted=True)
-        except UsageError as error:
-            errors.append(error)
-    _check_text(path)
-    raise errors[0]
+    marks = [mark for mark in SEPARATORS if mark in first_line] or [","]
+    return _best(partial(_read_separated, path, mark, quoted=True) for mark in marks)
 
 
 def read_tsv(path: Path) -> FileTable:
@@ -62,15 +68,27 @@ def read_tsv(path: Path) -> FileTable:
     Some programs quote cells in such files, and some write quotation marks as they are. They are
     taken as quotes if the whole file can be parsed that way, else as characters.
     """
-    try:
-        return _read_separated(path, "\t", quoted=True, is_fine=_closes_its_quotes)
-    except UsageError:
-        pass
-    try:
-        return _read_separated(path, "\t", quoted=False)
-    except UsageError:
-        _check_text(path)
-        raise
+    quoted = partial(_read_separated, path, "\t", quoted=True, is_fine=_closes_its_quotes)
+    return _best([quoted, partial(_read_separated, path, "\t", quoted=False)])
+
+
+def _best(ways: Iterable[Callable[[], FileTable]]) -> FileTable:
+    """Return the table of the way to read it with the fewest bad rows; the first of equal ones."""
+    best: FileTable | None = None
+    errors: list[UsageError] = []
+    for way in ways:
+        try:
+            table = way()
+        except UsageError as error:
+            errors.append(error)
+            continue
+        if not table.problems.count:
+            return table
+        if best is None or table.problems.count < best.problems.count:
+            best = table
+    if best is None:
+        raise errors[-1]
+    return best
 
 
 def _closes_its_quotes(cells: Iterable[str]) -> bool:
@@ -81,35 +99,41 @@ def _closes_its_quotes(cells: Iterable[str]) -> bool:
 def read_jsonl(path: Path) -> FileTable:
     """Load a file of JSON objects, one per line; their keys are the columns."""
     columns: dict[str, None] = {}
-    try:
-        for _, row in _objects(path):
-            if not row.keys() <= columns.keys():
-                columns.update(dict.fromkeys(row))
-    except UsageError:
-        _check_text(path)
-        raise
-    return FileTable(tuple(columns), partial(_objects, path))
+    problems = RowProblems()
+    for _, row in _objects(path, problems.add):
+        if not row.keys() <= columns.keys():
+            columns.update(dict.fromkeys(row))
+    return FileTable(tuple(columns), partial(_objects, path), problems)
 
 
-def _objects(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the objects of a file, each with its line; empty lines are skipped."""
+def _objects(path: Path, note: Note | None = None) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the objects of a file, each with its line; empty lines are skipped, bad ones noted."""
     for number, line in enumerate(_lines(path, newline="\n"), start=1):
         if not line.strip():
             continue
-        where = f"{path}, line {number}"
+        where, kind = f"{path}, line {number}", "json"
         try:
+            if (unreadable := _NO_TEXT.search(line)) is not None:
+                kind = "encoding"
+                raise _not_text(path, number, unreadable[0])
             row = json.loads(line.removesuffix("\n"))
+            if not isinstance(row, dict):
+                raise UsageError(
+                    f"{where}: this is a JSON {type(row).__name__}, expected an object such as "
+                    '{"text": "a fine film", "label": "positive"}.'
+                )
         except (ValueError, RecursionError) as error:
-            raise UsageError(
+            bad = UsageError(
                 f"{where}: this is not JSON ({error}). Expected one object a line, such as "
                 '{"text": "a fine film", "label": "positive"}.'
-            ) from None
-        if not isinstance(row, dict):
-            raise UsageError(
-                f"{where}: this is a JSON {type(row).__name__}, expected an object such as "
-                '{"text": "a fine film", "label": "positive"}.'
             )
-        yield where, row
+        except UsageError as error:
+            bad = error
+        else:
+            yield where, row
+            continue
+        if note is not None:
+            note(kind, where, bad)
 
 
 def _read_separated(
@@ -118,15 +142,18 @@ def _read_separated(
     quoted: bool,
     is_fine: Callable[[Iterable[str]], bool] | None = None,
 ) -> FileTable:
-    """Read all records once; those that cannot be read, or are not `is_fine`, are an error."""
-    records = _records(path, separator, quoted)
+    """Read all records once; one that is not `is_fine` means that they are read in a wrong way."""
+    problems = RowProblems()
+    records = _records(path, separator, quoted, problems.add)
     _, header = next(records, (0, []))
+    if any(map(_NO_TEXT.search, header)):
+        raise _not_utf8(path)
     if any("\0" in name for name in header):
         raise UsageError(f"{path}: the column names hold NUL characters. {_hint(path, 'UTF-16')}")
     for line, cells in records:
         if is_fine is not None and not is_fine(dict(zip(header, cells)).values()):
             raise UsageError(f"{path}, line {line}: a quotation mark is closed in another line.")
-    return FileTable(tuple(header), partial(_named_records, path, separator, quoted))
+    return FileTable(tuple(header), partial(_named_records, path, separator, quoted), problems)
 
 
 def _named_records(
@@ -138,10 +165,13 @@ def _named_records(
         yield f"{path}, line {line}", dict(zip(header, cells))
 
 
-def _records(path: Path, separator: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    path: Path, separator: str, quoted: bool, note: Note | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the cells of each record and the line it starts at; empty lines are skipped.
 
-    The first record names the columns. One with another number of cells is an error.
+    The first record names the columns. One that cannot be read is noted and left out; an open
+    quotation mark at the end of the file is an error, as nobody knows what it swallowed.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(
@@ -151,19 +181,35 @@ def _records(path: Path, separator: str, quoted: bool) -> Iterator[tuple[int, li
         quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
     )
     line, columns = 1, 0
-    try:
-        for cells in reader:
-            if cells:
-                columns = columns or len(cells)
-                if len(cells) != columns:
-                    raise _other_length(f"{path}, line {line}", len(cells), columns, separator)
+    while True:
+        kind, where, bad = "cells", f"{path}, line {line}", None
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            kind, bad = "quotes", _bad_quotes(where, error)
+            if not columns or "end of data" in str(error):
+                raise bad from None
+        else:
+            if cells is None:
+                return
+            columns = columns or len(cells)
+            unreadable = _NO_TEXT.search("".join(cells)) if line > 1 else None
+            if unreadable is not None:
+                kind, bad = "encoding", _not_text(path, line, unreadable[0])
+            elif cells and len(cells) != columns:
+                bad = _other_length(where, len(cells), columns, separator)
+            elif cells:
                 yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UsageError(
-            f"{path}, line {line}: the row that starts here cannot be read ({error}). "
-            "Check its quotation marks: inside a quoted cell they are doubled."
-        ) from None
+        if bad is not None and note is not None:
+            note(kind, where, bad)
+        line = reader.line_num + 1
+
+
+def _bad_quotes(where: str, error: csv.Error) -> UsageError:
+    return UsageError(
+        f"{where}: the row that starts here cannot be read ({error}). "
+        "Check its quotation marks: inside a quoted cell they are doubled."
+    )
 
 
 def _other_length(where: str, cells: int, columns: int, separator: str) -> UsageError:
@@ -174,13 +220,11 @@ def _other_length(where: str, cells: int, columns: int, separator: str) -> Usage
     )
 
 
-def _check_text(path: Path) -> None:
-    """Raise an error if a file cannot be unpacked or is not UTF-8, wherever that is in it.
-
-    This is the better reason why a row cannot be read, and comes first.
-    """
-    for _ in _lines(path, newline="\n"):
-        pass
+def _not_text(path: Path, line: int, surrogate: str) -> UsageError:
+    return UsageError(
+        f"{path}, line {line}: this is not UTF-8 (byte 0x{ord(surrogate) - SURROGATE:02x}). "
+        f"{_hint(path, 'LATIN1')}"
+    )
 
 
 def _lines(path: Path, newline: str) -> Iterator[str]:
@@ -190,10 +234,10 @@ def _lines(path: Path, newline: str) -> Iterator[str]:
     """
     try:
         content = _open_unpacked(path)
-        with io.TextIOWrapper(content, encoding="utf-8-sig", newline=newline) as text:
+        with io.TextIOWrapper(
+            content, encoding="utf-8-sig", errors="surrogateescape", newline=newline
+        ) as text:
             yield from text
-    except UnicodeDecodeError:
-        raise _not_utf8(path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UsageError(f"{path}: this gzip file is damaged ({error}).") from error
 

@@ -20,14 +20,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from brittle.english.tags import load_lexicon
-from brittle.english.vectors import GLOVE, load_vectors
 from brittle.text import is_word
 
 
 @cache
 def common_words() -> tuple[str, ...]:
     """List the words of GloVe's table that consist of letters, the most frequent first."""
+    from brittle.english.vectors import GLOVE, load_vectors
+
     return tuple(w for w in load_vectors(GLOVE).words if is_word(w) and w[0].isalpha())
 
 
@@ -96,6 +96,8 @@ def is_plainly_not_english(words: Iterable[str]) -> bool:
     >>> is_plainly_not_english("omg ur sooo funny lol".split())
     False
     """
+    from brittle.english.tags import load_lexicon
+
     letters = [word for word in words if any(map(str.isalpha, word))]
     known = load_lexicon().tags
     count = sum((word in known or word.lower() in known) + is_stop_word(word) for word in letters)

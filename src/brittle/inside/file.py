@@ -108,8 +108,8 @@ def load_inside(path: Path) -> InsideRun:
             _check(case, len(inside.layers), f"cases.{number}")
     except Malformed as error:
         raise UsageError(
-            f"Cannot read {path.name!r}: {error}. Delete it, and look again: brittle inside "
-            f"{path.name.removesuffix('.inside.json')}"
+            f"Cannot read {path.name!r}: {error}. Delete it, and look again: brittle show "
+            f"{path.name.removesuffix('.inside.json')} --inside"
         ) from error
     return inside
 

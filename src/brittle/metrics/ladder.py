@@ -24,7 +24,8 @@ class Rung:
     `broken` counts the cases whose gentlest winner is of this level. `standing` is the accuracy
     under attack if only this level and gentler ones are allowed. `tried` counts the cases that were
     searched at this level, `proved` those of them in which every text of the level was tried
-    without a winner; `empty` had no candidates at this level.
+    without a winner; `empty` had no candidates at this level. For `normalised` cases it was left
+    out, since the target reads such texts as the originals.
     """
 
     level: str
@@ -34,6 +35,7 @@ class Rung:
     tried: int
     proved: int
     empty: int
+    normalised: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         right = sum(_is_right_at(row, rougher) for row in judged)
         statuses = [dict(row.levels).get(name) for row in results]
         tried = [
-            status for status in statuses if status not in (None, "no candidates", "not English")
+            status
+            for status in statuses
+            if status not in (None, "no candidates", "not English", "normalised")
         ]
         rungs.append(
             Rung(
@@ -90,6 +94,7 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
                 len(tried),
                 tried.count("proved"),
                 statuses.count("no candidates") + statuses.count("not English"),
+                statuses.count("normalised"),
             )
         )
     checked = [row for row in broken if row.random_edits]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from brittle.reports.plots import standalone_svg  # not later: its file has this name
 from brittle.reports.stored import StoredRun
 
 if TYPE_CHECKING:
     from brittle.reports.comparison import grid_markdown, grid_of
+    from brittle.reports.notebook import summary_html
     from brittle.reports.plots import (
         confidence_figure,
         grid_figure,
         histogram_figure,
         scatter_figure,
+        standalone_svg,
     )
     from brittle.reports.run_page import render
-    from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
+    from brittle.reports.summaries import comparison_json, summary_json, summary_text
 
 __all__ = [
     "StoredRun",
@@ -44,7 +45,8 @@ _HOMES = {
     "histogram_figure": "plots",
     "render": "run_page",
     "scatter_figure": "plots",
-    "summary_html": "summaries",
+    "standalone_svg": "plots",
+    "summary_html": "notebook",
     "summary_json": "summaries",
     "summary_text": "summaries",
 }

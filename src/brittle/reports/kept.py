@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brittle.errors import setup_command
@@ -55,6 +56,17 @@ class Drawing:
         from brittle.reports.plots import standalone_svg
 
         return standalone_svg(self.svg)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart as .svg, .pdf or .png, by the ending of the file's name."""
+        from brittle.reports.drawing_files import save_drawing
+
+        return save_drawing(self.svg, path)
+
+    def _repr_html_(self) -> str:
+        from brittle.reports.drawing_files import notebook_image
+
+        return notebook_image(self.svg)
 
 
 AXIS = {"similarity": "least similarity", "fluency": "least fluency, per changed word"}

@@ -14,8 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from brittle.formatting import number, percent, plural
-from brittle.levels import CAREFUL, LEVELS, REWRITE, TYPO
+from brittle.asks import NORMALISED
+from brittle.formatting import NO_VALUE, number, percent, plural
+from brittle.levels import CAREFUL, LEVELS, LOOK_ALIKE, REWRITE, TYPO
 from brittle.metrics.ladder import Ladder, Rung, validly_broken
 from brittle.metrics.summary import Figure
 from brittle.reports.stored import StoredRun
@@ -146,6 +147,8 @@ def _rung_line(
     rung: Rung, ladder: Ladder, reading: LevelReading | None, number_of: int
 ) -> RungLine:
     broken = number(rung.broken) + (f" of {number(ladder.attacked)}" if number_of == 0 else "")
+    if not rung.tried and rung.normalised:
+        return RungLine(rung.title, NO_VALUE, broken, NORMALISED)
     if not rung.tried:
         return RungLine(rung.title, percent(rung.standing.value), broken, "nothing to change")
     valid = "not read"
@@ -194,8 +197,9 @@ def language_line(ladder: Ladder) -> str | None:
     if not ladder.not_english:
         return None
     texts = plural(ladder.not_english, ("text is", "texts are"))
-    has_typos = any(rung.level == TYPO and rung.tried for rung in ladder.rungs)
-    tried = "only typing errors were tried" if has_typos else "these levels were not tried"
+    names = {TYPO: "typing errors", LOOK_ALIKE: "look-alike letters"}
+    for_all = [names[one.level] for one in ladder.rungs if one.level in names and one.tried]
+    tried = f"only {' and '.join(for_all)} were tried" if for_all else "these levels were not tried"
     return f"{texts} not English: {tried}"
 
 

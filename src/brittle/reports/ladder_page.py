@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brittle.asks import NORMALISED
 from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
@@ -210,6 +211,8 @@ def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
             why = "nothing to change" if rung.empty else "no text left to try"
             reading, css = f"not tested: {why}", "why"
             about_reading = ""
+            if rung.normalised:
+                reading, about_reading = NORMALISED, "it reads such texts as the originals"
         count = f"{number(rung.broken)} of {number(climbed.attacked)}" if climbed.attacked else ""
         is_broken = bool(climbed.attacked and rung.broken)
         yield LadderStep(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.asks import DECIDED, UNTRIED
+from brittle.asks import DECIDED, NORMALISED, UNTRIED
 from brittle.errors import MissingPackage, install_command
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
@@ -81,6 +81,7 @@ def notes(
         lines.append(
             f"Of {plural(damaged, 'cases')}: {DAMAGED_EDITS}. What was counted of it stands."
         )
+    lines += normalised_notes(manifest)
     lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
 
@@ -170,6 +171,21 @@ def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     return [
         f"{heading}: {manifest.get('attack')} found nothing to change in them, so they are "
         "untested. Accuracy under attack counts them as right; attack success is about the others."
+    ]
+
+
+def normalised_notes(manifest: Mapping[str, Any]) -> list[str]:
+    """Name the classes of edits that the target undoes: its tokenizer deletes them, say."""
+    undone = [
+        (name, one)
+        for name, one in (manifest.get("normalisation") or {}).items()
+        if one["is_normalised"]
+    ]
+    return [
+        f"{name}: {NORMALISED}. It reads {one['same']} of {one['texts']} texts that are so edited "
+        "everywhere as the originals. No such edit was tried, and the model is not more robust "
+        "for it: its tokenizer, or what stands before it, undoes them."
+        for name, one in undone
     ]
 
 

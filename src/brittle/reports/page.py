@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from brittle.formatting import number, percent, plural
-from brittle.redaction import visible
+from brittle.redaction import revealed, visible
 from brittle.statuses import colour_rules
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {"isolate": isolate, "number": number, "percent": percent, "plural": plural}
-    made.filters["words"] = plain
+    made.filters |= {"revealed": revealed, "words": plain}
     return made
 
 

@@ -1,4 +1,4 @@
-"""A run's summary as plain text, as data, and as a fragment for notebooks."""
+"""A run's summary as plain text and as data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from brittle.redaction import visible
 from brittle.reports.kept import kept_curves
 from brittle.reports.ladder import held_line, ladder_json, run_readings, rung_lines, verdict
 from brittle.reports.notes import notes
-from brittle.reports.page import fragment
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
     answers_texts,
@@ -194,24 +193,6 @@ def _paired_json(a: Sequence[Result], b: Sequence[Result], level: float) -> dict
     for name in ("before", "accuracy", "success"):
         data[name]["significant"] = getattr(pair, name).is_significant(level)
     return data
-
-
-def summary_html(run: StoredRun) -> str:
-    """Write the summary as a small, self-contained fragment of HTML."""
-    manifest, (results, figures) = run.manifest, summarize(run)
-    read = run_readings(run, results)
-    lines = closing_lines(results, figures, run.totals, manifest, winning_steps(run, results), read)
-    lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
-    lines += short_lines(trust_facts(run, results, figures))
-    return str(
-        fragment(
-            "summary.html.jinja",
-            name=run.name,
-            about=describe_run(manifest),
-            figures=summary_lines(figures, manifest, results),
-            lines=lines,
-        )
-    )
 
 
 def _wrapped(indent: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""One table that draws itself: for the terminal, a page, Markdown, a spreadsheet and programs.
+"""One table that draws itself: for the terminal, a page, Markdown, LaTeX, and for programs.
 
 A table is data: columns, and rows of values. How a value is written belongs to its column; a `Cell`
 is a value that shows more than itself, such as its interval in small print. rich and jinja2 are
@@ -177,6 +177,12 @@ class Table:
 
     __html__ = html
 
+    def _repr_html_(self) -> str:
+        """Draw the table for a notebook, which has no style sheet of ours."""
+        from brittle.reports.page import draw_part
+
+        return str(draw_part("notebook.table", self))
+
     def markdown(self) -> str:
         """Write the table in Markdown; small print stands in brackets, notes are paragraphs."""
         head = [column.name.replace("\n", " ") for column in self.columns]
@@ -185,6 +191,12 @@ class Table:
             lines.append(_markdown_row(_markdown_cell(column, cell) for column, cell in cells))
         below = "".join(f"\n\n{in_markdown(note)}" for note in self.notes)
         return "\n".join(lines) + below
+
+    def latex(self, caption: str = "", label: str = "") -> str:
+        """Write the table in LaTeX, with the rules of booktabs; with a caption, as a float."""
+        from brittle.reports.latex import latex_table
+
+        return latex_table(self, caption, label)
 
     def csv(self, exact: bool = False) -> str:
         """Write the values as CSV; with `exact`, a cell that begins as a formula stays one."""

@@ -24,7 +24,7 @@ from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
 from brittle.picture import Picture
-from brittle.redaction import visible
+from brittle.redaction import revealed, visible
 from brittle.reports.cases import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.kept import cost_name, reconstruction, way
 from brittle.reports.ladder import (
@@ -256,7 +256,7 @@ def highlighted(result: Result, has_colour: bool = True) -> Text:
             if isinstance(part, str):
                 text.append(visible(part))
                 continue
-            old, new = _shortened(part.old), _shortened(part.new)
+            old, new = _shortened(part.old), _shortened(revealed(part.new, part.old))
             if has_colour:
                 text.append(old, style="red strike")
                 text.append(" " if old and new else "")

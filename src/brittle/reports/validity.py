@@ -144,7 +144,7 @@ def validity_notes(validity: Validity, broken: int, attacked: int) -> list[str]:
         notes.append(
             f"Validity was measured when {number(validity.broken)} of "
             f"{plural(validity.attacked, 'attacked cases')} were broken; the run has changed "
-            "since. Have it read again: brittle annotate."
+            "since. Have it read again: brittle validity write."
         )
     judge = validity.judge
     if judge is not None and judge.method != "poststratified":

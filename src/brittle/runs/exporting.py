@@ -50,7 +50,7 @@ def write_rows(run: Run, out: Path, exact: bool = False) -> Path:
 
 def _csv(run: Run, out: Path, exact: bool) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        write_csv(file, *run.table(), exact=exact)
+        write_csv(file, *run.columns_and_rows(), exact=exact)
 
 
 def _jsonl(run: Run, out: Path) -> None:

@@ -45,7 +45,7 @@ from brittle.targets.capabilities import (
     offered,
 )
 from brittle.targets.fingerprints import code_of, hash_parts
-from brittle.targets.labels import match_labels
+from brittle.targets.labels import match_labels, unknown_labels
 from brittle.targets.options import FLOAT32, Labels
 from brittle.targets.protocols import OpenTarget, declared_by, positions_read
 from brittle.zoo.names.changes import former_name
@@ -60,8 +60,8 @@ class Job:
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
     and that are asked, by question. `keywords` are those of cases, where the goal draws them;
-    `notes` say where the attack had to make do with less. `measuring` is what is measured of texts,
-    and what they must keep.
+    `normalised` are the classes of edits that the target undoes; `notes` say where the attack had
+    to make do with less. `measuring` is what is measured of texts, and what they must keep.
     """
 
     target: OpenTarget
@@ -79,6 +79,7 @@ class Job:
     labels: Sequence[str] = ()
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
+    normalised: Sequence[str] = ()
     notes: Sequence[str] = ()
     measuring: Measuring = field(default_factory=Measuring)
 
@@ -106,6 +107,9 @@ class Job:
         own: Sequence[str] = tuple(declared_by(target, "labels"))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
+        if answers == SCORES and dataset.skips_bad:
+            unknown_to_target = unknown_labels(dataset.labels, own, labels)
+            dataset = dataset.without(unknown_to_target, "a label that the target does not have")
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         open_named = partial(open_generator, data=dataset.name)
@@ -248,6 +252,7 @@ class Job:
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
             "columns": self._columns,
+            "left_out": dict(self.dataset.left_out) or None,
             "attacks": declared(self.attack, "attack_names"),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
@@ -271,6 +276,7 @@ class Job:
                     read_positions=positions_read(self.target, item),
                     reference=None if is_class else example.label,
                     keyword=self.keywords.get(case),
+                    normalised=self.normalised,
                 )
 
 

@@ -1,14 +1,7 @@
-"""Similarity and fluency of adversarial texts: measured while a run goes, or when it is read.
+"""Similarity and fluency of adversarial texts, or of every step, measured while a run goes.
 
-Similarity and fluency of adversarial texts, or of every step.
-
-Fluency is measured as cases end. Similarity, which may cost more than the attack, is measured when
-rows are read, unless the search needs it.
-
-Similarity of the texts that break cases: measured when rows are read, then kept with the run.
-
-One pass of MiniLM costs more than some whole attacks, and who looks at the ladder needs none. So a
-run leaves similarity out, and the first reader of its rows measures all of them at once.
+Fluency is measured as cases end. Similarity, which may cost more than the attack, waits until rows
+are read (`late_measures`), unless the search needs it.
 """
 
 from __future__ import annotations
@@ -16,15 +9,14 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.engine.running import Improvement, Outcome
 from brittle.english.bigrams import FluencyModel
 from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning, check_encoder
-from brittle.errors import BrittleError, MissingPackage, UsageError
+from brittle.errors import MissingPackage, UsageError
 from brittle.goals.constraints import (
     MEASURES,
     Answers,
@@ -35,10 +27,7 @@ from brittle.goals.constraints import (
     constraints_of,
     strict,
 )
-from brittle.kinds import kind_named
-from brittle.results import Result, Step, has_adversary
 from brittle.runs.options import NOTHING, STEPS, Keep
-from brittle.runs.store import Store
 from brittle.targets.capabilities import CAPABILITIES
 
 log = logging.getLogger(__name__)
@@ -118,7 +107,7 @@ class Measuring:
         for measure in self.measures:
             now = [(o, step) for o, step in rows if not self._is_late(measure, step)]
             pairs = [(outcome.case.item, step.item) for outcome, step in now]
-            with _one_thread((measure,) if pairs else ()):
+            with one_thread((measure,) if pairs else ()):
                 for (outcome, step), value in zip(now, compare(measure, pairs, answers)):
                     values[outcome.case.id, step.query][measure.name] = value
         return values
@@ -131,25 +120,6 @@ class Measuring:
         needs_now = self.every_step or any(c.measure == measure for c in self.constraints)
         has_cost = step.cost is not None and step.level is None
         return isinstance(measure, Similar) and not (needs_now or has_cost)
-
-
-def meanings_by(source: str) -> Answers | None:
-    """Return who answers for meanings, if it is the helper that a run names; None if it is not."""
-    if not can_encode_meaning():
-        return None
-    helper = MeaningEncoder()
-    if source != f"{helper.name} {helper.fingerprint}":
-        return None
-
-    def answers(_: str, items: Sequence[Any]) -> tuple[list[Any], Mapping[int, Exception]]:
-        try:
-            with _one_thread((Similar(),)):
-                return helper.meanings(items), {}
-        except Exception as error:  # as in a run: what fails is not measured
-            log.warning("Similarity could not be measured: %s", error)
-            return [None] * len(items), dict.fromkeys(range(len(items)), error)
-
-    return answers
 
 
 def _default_names() -> list[str]:
@@ -172,7 +142,7 @@ def _improvements(outcome: Outcome) -> Iterator[Improvement]:
         yield outcome.best
 
 
-def _one_thread(measures: Sequence[Measure]) -> AbstractContextManager[object]:
+def one_thread(measures: Sequence[Measure]) -> AbstractContextManager[object]:
     """Let torch use one thread while meanings are compared.
 
     The passes are short. Several threads would mostly wait for each other, which takes three
@@ -190,63 +160,3 @@ def _missing(measure: Measure) -> MissingPackage:
     return MissingPackage(
         f"The constraint on {measure.name} needs a package that is not installed. {remedy}"
     )
-
-
-NAME = Similar().name
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The results and the steps of a run."""
-
-    results: Sequence[Result]
-    steps: Sequence[Step]
-
-
-def is_due(manifest: Mapping[str, Any], results: Sequence[Result]) -> bool:
-    """Tell whether some row of a run waits for its similarity."""
-    return NAME in (manifest.get("measures") or {}) and any(map(_waits, results))
-
-
-def measure_late(path: Path, manifest: Mapping[str, Any]) -> Rows | None:
-    """Measure what is due, and keep it with the run; None if the encoder is not the run's own.
-
-    A run that cannot be written, or is being written, is measured all the same.
-    """
-
-    meanings = meanings_by(str(manifest["measures"][NAME]))
-    if meanings is None:
-        return None
-    with Store.read(path) as store:
-        rows = Rows(store.results(), store.steps())
-    due = [row for row in rows.results if _waits(row)]
-    kind, locked = kind_named(manifest.get("kind", "text")), manifest.get("locked", [])
-    pairs = [(kind.item(dict(row.fields), locked), kind.adversary(row, locked)) for row in due]
-    values = dict(zip((row.case for row in due), compare(Similar(), pairs, meanings)))
-    winners = {row.case: row.edits for row in due}
-    measured = Rows(
-        [replace(r, similarity=values.get(r.case, r.similarity)) for r in rows.results],
-        [
-            replace(s, similarity=values[s.case]) if winners.get(s.case) == s.edits else s
-            for s in rows.steps
-        ],
-    )
-    _keep(path, values, measured.steps)
-    return measured
-
-
-def _waits(row: Result) -> bool:
-    return has_adversary(row) and row.similarity is None
-
-
-def _keep(path: Path, values: Mapping[str, float | None], steps: Sequence[Step]) -> None:
-    """Write the values, unless the run's folder is read-only or somebody else writes the run.
-
-    Who reads a run makes it no newer: the newest run is the one that was made last.
-    """
-    queries = {(s.case, s.query): s.similarity for s in steps if s.case in values}
-    with suppress(BrittleError, OSError):
-        times = path.stat()
-        with Store.resume(path) as store:
-            store.keep_values(NAME, values, queries)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     # What opens a target or computes is imported where it is called: reading needs no model.
     from brittle.goals import Goal
     from brittle.inside.measures import InsideRun
+    from brittle.reports.kept import Drawing
     from brittle.reports.page import Section
+    from brittle.reports.table import Table
     from brittle.runs.drift import Recheck
     from brittle.validity.figures import Floors, Validity
     from brittle.validity.measuring import Pages
@@ -154,7 +156,7 @@ class Run:
         results = self._load("results", Store.results)
         if self._is_as_stored or self._is_complete:
             return
-        from brittle.runs.measuring import is_due, measure_late
+        from brittle.runs.late_measures import is_due, measure_late
 
         self._is_complete = True
         if is_due(self.manifest, results):
@@ -211,14 +213,14 @@ class Run:
         return summary_text(self)
 
     def _repr_html_(self) -> str:
-        from brittle.reports.summaries import summary_html
+        from brittle.reports.notebook import summary_html
 
         return summary_html(self)
 
     def frame(self) -> Any:
         """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
-        columns, rows = self.table()
+        columns, rows = self.columns_and_rows()
         return pandas.DataFrame.from_records(rows, columns=list(columns))
 
     def columns(self) -> tuple[str, ...]:
@@ -230,9 +232,28 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the results as flat dictionaries, one per case."""
-        return self.table()[1]
+        return self.columns_and_rows()[1]
 
-    def table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+    def table(self, name: str = "figures") -> Table:
+        """Return a table that shows and writes itself: its "figures", or its "ladder".
+
+        `run.table().latex()`, `.markdown()`, `.csv()`; a notebook shows it.
+        """
+        from brittle.reports.run_figures import run_table
+
+        return run_table(self, name)
+
+    def figure(self, name: str) -> Drawing:
+        """Return a figure of the report, which a notebook shows: "ladder", "queries", "words" …
+
+        `.save("ladder.svg")` writes it as .svg, .pdf or .png. An unknown name is refused with the
+        names of all figures.
+        """
+        from brittle.reports.run_figures import run_figure
+
+        return run_figure(self, name)
+
+    def columns_and_rows(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         """Return columns and rows, with the results loaded once."""
         results = self.results()
         columns = self.columns_of(results)

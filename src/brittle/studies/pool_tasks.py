@@ -117,11 +117,11 @@ def stays_here(
     spec: str,
     text: Sequence[str] | None = None,
     label: str | None = None,
-    force: bool = False,
+    new: bool = False,
     **others: Any,
 ) -> bool:
     """Tell whether a model is not to be trained elsewhere: it is there, or its data is a file."""
-    return not is_portable(spec) or not (force or find_member(spec, text, label) is None)
+    return not is_portable(spec) or not (new or find_member(spec, text, label) is None)
 
 
 def is_portable(spec: str) -> bool:
@@ -138,7 +138,7 @@ def train_member(
     text: Sequence[str] | None = None,
     label: str | None = None,
     device: str = "auto",
-    force: bool = False,
+    new: bool = False,
     digests: Any = None,
 ) -> dict[str, Any]:
     """Train a model of the zoo that is not in the cache; its card decides the result.
@@ -147,7 +147,7 @@ def train_member(
     `digests` are those of a file of data: with another content it is another task.
     """
     try:
-        folder = None if force else find_member(spec, text, label)
+        folder = None if new else find_member(spec, text, label)
         if folder is None:
             wanted = parse(spec)
             folder = train(
@@ -158,7 +158,7 @@ def train_member(
                 text=text,
                 label=label,
                 progress=lambda progress: _report(context, progress),
-                force=force,
+                new=new,
             )
         card = load_card(folder)
     except Exception as error:  # whatever it is, it is the reason of this member alone
@@ -241,17 +241,17 @@ def train_pool(
     text: Sequence[str] | None = None,
     label: str | None = None,
     device: str = "auto",
-    force: bool = False,
+    new: bool = False,
     backend: Workers | None = None,
     progress: Progress = lambda states, changed: None,
 ) -> list[MemberState]:
-    """Train the models of a pool that are not in the cache, or all if forced; return their states.
+    """Train the models of a pool that are not in the cache, or all if `new`; return their states.
 
     One that fails has its reason, and the others are trained all the same.
     """
     before = find_states(pool, text, label)
-    is_there = {state.spec for state in before if state.folder and not force}
-    options: dict[str, Any] = {"text": text, "label": label, "device": device, "force": force}
+    is_there = {state.spec for state in before if state.folder and not new}
+    options: dict[str, Any] = {"text": text, "label": label, "device": device, "new": new}
     tasks = [
         task
         for task in train_tasks(zoo_specs(pool.members), **{k: v for k, v in options.items() if v})

@@ -139,7 +139,7 @@ _NOTHING = object()
 _KIND = re.compile(r'\{"kind": "([a-z-]+)"')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study(Generic[F, R]):
     """A study of any kind.
 
@@ -163,6 +163,14 @@ class Study(Generic[F, R]):
                 if value is not _NOTHING:
                     return value
         raise AttributeError(f"A study of this kind has no {name!r}.")
+
+    def __repr__(self) -> str:
+        return f"Study({self.kind!r}, {self.name!r})"
+
+    def _repr_html_(self) -> str:
+        from brittle.reports.notebook import study_html
+
+        return study_html(self.view(), self.name, self.table())
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -194,6 +202,20 @@ class Study(Generic[F, R]):
     def summary(self, **options: Any) -> dict[str, Any]:
         """Return the figures of the study as plain values."""
         return kind_named(self.kind).summary(self, **options)
+
+    def table(self) -> Table:
+        """Return the main table, which shows and writes itself: `study.table().latex()`.
+
+        A notebook shows it, too; `.markdown()` and `.csv()` are its other forms.
+        """
+        view, kind = self.view(), kind_named(self.kind)
+        tables = [item for item in (*view.tables, *view.terminal) if isinstance(item, Table)]
+        if tables:
+            return tables[0]
+        rows = kind.rows(self)
+        columns = kind.frame_columns or tuple(rows[0] if rows else ())
+        formats = [Column(name, format=_in_three_digits) for name in columns]
+        return Table(formats, [[row[name] for name in columns] for row in rows])
 
     def frame(self) -> Any:
         """Return the figures as a pandas data frame."""

@@ -45,20 +45,46 @@ def match_labels(
     {'0': 0, '1': 1}
     """
     data = list(dict.fromkeys(data_labels))
-    mapping = parse_labels(labels)[1]
+    mapping, index_of = parse_labels(labels)[1], _find_labels(data, target_labels, labels)
     unknown = [name for name in mapping if find_label(name, data) is None]
     # A few rows may not hold every class, but a mapping without any label of the data is a mistake.
     if data and mapping and len(unknown) == len(mapping):
         raise _no_match(data, target_labels, f"--labels names {_join(unknown)}, not in the data")
-    mapped = {find_label(name, data): answer for name, answer in mapping.items()}
-    index_of = {
-        name: find_label(mapped.get(number, name), target_labels)
-        for number, name in enumerate(data)
-    }
     missing = [name for name, index in index_of.items() if index is None]
+    if missing and len(missing) < len(data):
+        raise UsageError(
+            f"{_join(missing)} of the labels of the data "
+            f"{'is not a label' if len(missing) == 1 else 'are not labels'} of the target, which "
+            f"has {_join(target_labels)}. Say which is meant (--labels "
+            f"{format_pairs(missing[:1], ['LABEL'])}), or leave such rows out: --skip-bad "
+            "(in Python data.load(…, skip_bad=True))."
+        )
     if missing:
         raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")
     return {name: index for name, index in index_of.items() if index is not None}
+
+
+def unknown_labels(
+    data_labels: Iterable[str], target_labels: Sequence[str], labels: Labels = None
+) -> list[str]:
+    """List the labels of the data that the target does not have.
+
+    >>> unknown_labels(["pos", "n/a"], ["neg", "pos"])
+    ['n/a']
+    """
+    index_of = _find_labels(list(dict.fromkeys(data_labels)), target_labels, labels)
+    return [name for name, index in index_of.items() if index is None]
+
+
+def _find_labels(
+    data: Sequence[str], target_labels: Sequence[str], labels: Labels
+) -> dict[str, int | None]:
+    """Return for every label of the data the index of the target's label, or None."""
+    mapped = {find_label(name, data): answer for name, answer in parse_labels(labels)[1].items()}
+    return {
+        name: find_label(mapped.get(number, name), target_labels)
+        for number, name in enumerate(data)
+    }
 
 
 def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
@@ -128,7 +154,7 @@ def label_names(
             raise UsageError(
                 f"{who} names its labels itself ({_join(target_labels)}), so that a plain list "
                 f"({_join(names)}) cannot rename them. Say which label of the data is which: "
-                f"--labels {_format_pairs(names, target_labels)} (check the order)."
+                f"--labels {format_pairs(names, target_labels)} (check the order)."
             )
         return names
     unknown = [answer for answer in mapping.values() if find_label(answer, target_labels) is None]
@@ -158,11 +184,12 @@ def _no_match(data: Sequence[str], target: Sequence[str], why: str) -> UsageErro
     return UsageError(
         f"The labels of the data and of the target do not meet: {why}. Data: {_join(data)}. "
         f"Target: {_join(target)}. Say which is which with --labels, for example "
-        f"--labels {_format_pairs(data, target)} (check the order: it is not known)."
+        f"--labels {format_pairs(data, target)} (check the order: it is not known)."
     )
 
 
-def _format_pairs(data: Sequence[str], target: Sequence[str]) -> str:
+def format_pairs(data: Sequence[str], target: Sequence[str]) -> str:
+    """Write labels of the data and of the target in the form of `--labels`, quoted for a shell."""
     pairs = ",".join(f"{name}={answer}" for name, answer in zip(data, target))
     return f"'{pairs}'" if re.search(r"[^\w=,.-]", pairs) else pairs
 

@@ -28,6 +28,7 @@ from brittle.training.splits import (
     short_name,
 )
 from brittle.training.word_vectors import PACKAGES
+from brittle.values import former_keywords
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
@@ -35,9 +36,10 @@ from brittle.zoo.names.parsing import split_name
 from brittle.zoo.names.settings import ModelSettings
 
 
+@former_keywords(force="new", dataset_name="data")
 def train(
     name: str,
-    dataset_name: str,
+    data: str,
     seed: int = 0,
     *,
     device: str = "auto",
@@ -48,14 +50,14 @@ def train(
     adversarial: str | AdversarialTraining | None = None,
     exclude: Sequence[str] = (),
     progress: Report = silent,
-    force: bool = False,
+    new: bool = False,
 ) -> Path:
     """Train a model on a data set of the catalogue, a file or `hf:NAME`; return its folder.
 
     `name` is a name of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
     settings that differ from those of the model at this size: values by name, or texts such as
     "hidden=64". A model that is already trained from the same data and settings is not trained
-    again, unless forced; an interrupted training resumes after its last complete epoch. `text` and
+    again, unless `new`; an interrupted training resumes after its last complete epoch. `text` and
     `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
     model: hotflip, miyato, key, levels of the ladder such as "rewrite" or "rewrite,careful", the
     name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
@@ -63,14 +65,14 @@ def train(
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
-    fingerprint = "" if force else _known_fingerprint(design, dataset_name, text, label, exclude)
+    fingerprint = "" if new else _known_fingerprint(design, data, text, label, exclude)
     if fingerprint:
-        trained = _find(design, settings, size, seed, dataset_name, fingerprint, method)
+        trained = _find(design, settings, size, seed, data, fingerprint, method)
         if trained is not None:
             return trained
-    splits = _load_splits(design, settings, dataset_name, text, label, exclude)
+    splits = _load_splits(design, settings, data, text, label, exclude)
     plan = _plan(design, settings, size, seed, splits, method)
-    return _train(plan, device, progress, force)
+    return _train(plan, device, progress, new)
 
 
 def train_on(
@@ -83,11 +85,11 @@ def train_on(
     settings: ModelSettings | None = None,
     adversarial: str | AdversarialTraining | None = None,
     progress: Report = silent,
-    force: bool = False,
+    new: bool = False,
 ) -> Path:
     """Train a model on splits that are already loaded; `settings` replace those of its size."""
     plan = _plan_on(name, splits, seed, size, settings, adversarial, device)
-    return _train(plan, device, progress, force)
+    return _train(plan, device, progress, new)
 
 
 def is_trained_on(
@@ -244,20 +246,20 @@ def _parse_name(
     return grid.design(parts.model), method
 
 
-def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Path:
+def _train(plan: TrainingPlan, device: str, progress: Report, new: bool) -> Path:
     folder = plan.folder
-    if (folder / folders.CARD_FILE).is_file() and not force:
+    if (folder / folders.CARD_FILE).is_file() and not new:
         return folder
     check_kinds(plan.design, plan.splits)
     if plan.method is not None:
         methods.check_method(plan.design, plan.settings, plan.method)
     if plan.bilm:
-        plan = elmo.with_bilm(plan, lambda bilm: _train(bilm, device, progress, force=False))
+        plan = elmo.with_bilm(plan, lambda bilm: _train(bilm, device, progress, new=False))
     with folders.hold_lock(folder):
-        if (folder / folders.CARD_FILE).is_file() and not force:
+        if (folder / folders.CARD_FILE).is_file() and not new:
             return folder  # another process trained it meanwhile
         partial = Path(f"{folder}{folders.PARTIAL_SUFFIX}")
-        if force and partial.exists():
+        if new and partial.exists():
             shutil.rmtree(partial)
         partial.mkdir(exist_ok=True)
         started = time.perf_counter()

@@ -94,8 +94,8 @@ def load_key(path: Path) -> SampleKey:
         _check(key)
     except (OSError, Malformed) as error:
         raise UsageError(
-            f"Cannot read the key {path}: {error}. Write it again with the same brittle annotate "
-            "as before; it draws the same sample."
+            f"Cannot read the key {path}: {error}. Write it again with the same brittle validity "
+            "write as before; it draws the same sample."
         ) from error
     return key
 
@@ -156,7 +156,7 @@ def load_answers(path: Path) -> AnswerFile:
     except Malformed as error:
         raise _refused(path, str(error)) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise _refused(path, "it is not what a page of brittle annotate saves")
+        raise _refused(path, "it is not what a page of brittle validity write saves")
     if content.get("layout") != LAYOUT:
         raise _refused(path, f"its layout is {content.get('layout')!r}, expected {LAYOUT}")
     try:
@@ -186,7 +186,7 @@ def check_answers(
         if other is not None:
             raise UsageError(
                 f"{file.path} and {other.file} are both of person {file.person}. Leave one out; if "
-                "two people used one page, give each a page of their own: brittle annotate … "
+                "two people used one page, give each a page of their own: brittle validity write … "
                 f"--people {key.people + 1} adds one to the same sample."
             )
         questions = questionnaire.by_key()

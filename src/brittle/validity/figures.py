@@ -212,7 +212,7 @@ def _restored(kind: type[M], content: Mapping[str, Any]) -> M | None:
     except Malformed as error:
         raise UsageError(
             f"The {kind.__name__.lower()} that the run keeps cannot be read: {error}. It is "
-            "damaged, or of another version. Measure it again: brittle validity."
+            "damaged, or of another version. Measure it again: brittle validity read."
         ) from error
 
 

@@ -159,7 +159,7 @@ def _no_key(run: MeasuredRun, file: AnswerFile) -> UsageError:
     return UsageError(
         f"{file.path} is of the sample {file.sample}, which is not one of the run {run.name!r} "
         f"({listed}). Name the run that it was drawn from; if only the key is lost, the same "
-        "brittle annotate writes it again."
+        "brittle validity write writes it again."
     )
 
 
@@ -270,6 +270,6 @@ def _over(judge: ValidityJudge) -> str:
 def _not_calibrated(run: str, judge: ValidityJudge) -> UsageError:
     return UsageError(
         f"The judge {judge.target.name!r} gives no figure before people have said how often it "
-        f"errs. Have some cases read (brittle annotate {run}), then: brittle validity {run} FILE… "
-        "--judge …; or name files of another run with --calibration."
+        f"errs. Have some cases read (brittle validity write {run}), then: brittle validity read "
+        f"{run} FILE… --judge …; or name files of another run with --calibration."
     )

@@ -269,5 +269,5 @@ PRESETS: Mapping[str, Questionnaire] = {one.name: one for one in _QUESTIONNAIRES
 def preset(name: str) -> Questionnaire:
     """Return a questionnaire by its name."""
     if name not in PRESETS:
-        raise unknown("preset", name, PRESETS, "brittle annotate --help lists them.")
+        raise unknown("preset", name, PRESETS, "brittle validity write --help lists them.")
     return PRESETS[name]

@@ -76,8 +76,8 @@ def attack_all(
     )
     study = grid(
         pool,
-        list(attacks),
         load_split(context.folder, needs[data], "test"),
+        list(attacks),
         limit=limit,
         seed=seed,
         name=context.unique_name,
@@ -85,8 +85,8 @@ def attack_all(
         workers=backend.count,
         backend=backend.backend,
         address=backend.address,
-        report=context.report,
-        overwrite=True,  # the key of this task knows the settings
+        progress=context.report,
+        new=True,  # the key of this task knows the settings
         **settings,
     )
     if study.failures:

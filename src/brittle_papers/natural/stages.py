@@ -191,7 +191,7 @@ def measure_robustness(
         per_class=per_class,
         name=context.unique_name,
         folder=context.folder,
-        report=throttle(context.report),
+        progress=throttle(context.report),
         **settings,
     )
     if study.failures:

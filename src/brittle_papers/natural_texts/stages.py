@@ -294,7 +294,7 @@ def compare_classifiers(
         seed=seed,
         name=context.unique_name,
         folder=context.folder,
-        report=throttle(context.report),
+        progress=throttle(context.report),
         **settings,
     )
     return {

@@ -96,14 +96,14 @@ def transfer_by(
         attack,
         limit=min(cases, len(dataset)),
         winners=winners,
-        overwrite=True,  # the key of this task knows the settings
+        new=True,  # the key of this task knows the settings
         seed=seed,
         name=attack,
         folder=context.folder,
         workers=backend.count,
         backend=backend.backend,
         address=backend.address,
-        report=context.report,
+        progress=context.report,
     )
     if study.failures:
         raise RunStopped(f"Members failed: {dict(study.failures)}. The same command goes on.")

@@ -79,7 +79,7 @@ def statuses(study: GridStudy) -> dict[tuple[str, str, str], str]:
 def test_its_progress_never_counts_backwards(tmp_path: Path) -> None:
     """It opens, labels block after block, and attacks: each of these is a graph of its own."""
     messages: list[str] = []
-    brittle.grid(pool()[:2], ATTACKS, TEXTS, limit=6, folder=tmp_path, report=messages.append)
+    brittle.grid(pool()[:2], TEXTS, ATTACKS, limit=6, folder=tmp_path, progress=messages.append)
     read = [re.match(r"\[(\d+) of (\d+) tasks done, ", message) for message in messages]
     counts = [(int(one[1]), int(one[2])) for one in read if one]
     assert len(counts) == len(messages) and counts == sorted(counts)
@@ -88,7 +88,7 @@ def test_its_progress_never_counts_backwards(tmp_path: Path) -> None:
 
 def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_path: Path) -> None:
     targets = [*pool()[:2], fake("W", 0.0, good=-2.0, poor=1.0)]
-    study = brittle.grid(targets, ATTACKS, TEXTS, limit=6, seed=3, folder=tmp_path)
+    study = brittle.grid(targets, TEXTS, ATTACKS, limit=6, seed=3, folder=tmp_path)
     in_order = data.as_dataset(TEXTS).take(len(TEXTS), 3).examples
     right = [example for example in in_order if all(is_right(t, example) for t in targets)]
     assert [case.fields for case in study.cases] == [e.fields for e in right[:6]]
@@ -139,7 +139,7 @@ def test_texts_are_labelled_in_blocks_until_there_are_cases(
 
 def test_attacks_on_one_target_share_its_answers(tmp_path: Path) -> None:
     targets = pool()[:2]
-    study = brittle.grid(targets, "key,key:draws=10", TEXTS, limit=8, folder=tmp_path)
+    study = brittle.grid(targets, TEXTS, "key,key:draws=10", limit=8, folder=tmp_path)
     first, second = (cells["A"] for cells in study.cells.values())
     assert first.rows == second.rows and first.asked == second.asked
     adversarial = [dict(row.adversarial)["text"] for row in first.rows if row.adversarial]
@@ -154,33 +154,33 @@ def test_attacks_on_one_target_share_its_answers(tmp_path: Path) -> None:
 def test_a_later_attack_or_target_costs_itself_alone_and_a_study_goes_on(tmp_path: Path) -> None:
     targets = pool()
     named: dict[str, Any] = {"limit": 8, "name": "mine", "folder": tmp_path}
-    brittle.grid(targets, "key", TEXTS, **named)
+    brittle.grid(targets, TEXTS, "key", **named)
     for target in targets:
         target.texts.clear()
-    before = brittle.grid(targets, "key", TEXTS, **named)
+    before = brittle.grid(targets, TEXTS, "key", **named)
     assert all(target.texts == [] for target in targets)
-    study = brittle.grid(targets, ATTACKS, TEXTS, **named)
+    study = brittle.grid(targets, TEXTS, ATTACKS, **named)
     assert study.cells["key"] == before.cells["key"]
     assert all(target.texts for target in targets)
     with pytest.raises(UsageError, match=r"key \{\}, now left out"):
-        brittle.grid(targets, "key-any", TEXTS, **named)
+        brittle.grid(targets, TEXTS, "key-any", **named)
     with pytest.raises(UsageError, match="seed 0, now 1"):
-        brittle.grid(targets, ATTACKS, TEXTS, seed=1, **named)
-    assert brittle.grid(targets, "hotflip", TEXTS, overwrite=True, **named).refusals
+        brittle.grid(targets, TEXTS, ATTACKS, seed=1, **named)
+    assert brittle.grid(targets, TEXTS, "hotflip", new=True, **named).refusals
 
 
 def test_interrupted_anywhere_it_goes_on_to_the_same_study(tmp_path: Path) -> None:
     named: dict[str, Any] = {"limit": 8, "name": "mine"}
-    whole = brittle.grid(pool(), ATTACKS, TEXTS, folder=tmp_path / "whole", **named)
+    whole = brittle.grid(pool(), TEXTS, ATTACKS, folder=tmp_path / "whole", **named)
     for n, stop in enumerate((10, 60)):
         targets = pool()
         targets[1].fails_after, targets[1].error = stop, KeyboardInterrupt
         folder = tmp_path / str(n)
         with pytest.raises(KeyboardInterrupt):
-            brittle.grid(targets, ATTACKS, TEXTS, folder=folder, **named)
+            brittle.grid(targets, TEXTS, ATTACKS, folder=folder, **named)
         asked = len(targets[0].texts)
         targets[1].fails_after = None
-        study = brittle.grid(targets, ATTACKS, TEXTS, folder=folder, **named)
+        study = brittle.grid(targets, TEXTS, ATTACKS, folder=folder, **named)
         assert statuses(study) == statuses(whole)
         if stop > 45:  # the first target was finished, and is not asked again
             assert len(targets[0].texts) == asked
@@ -192,17 +192,17 @@ def test_labels_may_stand_in_another_order_and_others_are_refused(tmp_path: Path
     against = {word: -weight for word, weight in second.weights.items()}
     turned = replace(plain, labels=("positive", "negative"), weights=against)
     one, other = (
-        brittle.grid([first, target], "key", TEXTS, limit=8, folder=tmp_path / str(n))
+        brittle.grid([first, target], TEXTS, "key", limit=8, folder=tmp_path / str(n))
         for n, target in enumerate((plain, turned))
     )
     assert one.cases == other.cases and one.right == other.right
     assert "skipped" not in statuses(other).values() and "B" in other.cells["key"]
     odd = replace(second, labels=("bad", "good", "odd"))
     with pytest.raises(UsageError, match="'A' has negative, positive; 'B' has bad, good, odd"):
-        brittle.grid([first, odd], ATTACKS, TEXTS, folder=tmp_path)
+        brittle.grid([first, odd], TEXTS, ATTACKS, folder=tmp_path)
     with pytest.raises(UsageError, match=r"labels of the data .odd, positive. are not those"):
         examples = [("a film", "odd"), ("a book", "positive")]
-        brittle.grid([first, second], ATTACKS, examples, folder=tmp_path)
+        brittle.grid([first, second], examples, ATTACKS, folder=tmp_path)
 
 
 def test_a_target_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_target_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     dying.fails_after = 45  # it labels the texts, and dies under attack
     targets: list[Any] = [first, second, dying, "python:nowhere:model"]
     named: dict[str, Any] = {"limit": 8, "name": "mine", "folder": tmp_path}
-    study = brittle.grid(targets, ATTACKS, TEXTS, **named)
+    study = brittle.grid(targets, TEXTS, ATTACKS, **named)
     assert set(study.failures) == {"C", "python:nowhere:model"}
     assert "out of memory" in study.failures["C"]
     assert set(study.right) == {"A", "B", "C"}
@@ -218,13 +218,13 @@ def test_a_target_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
         assert set(cells) >= {"A", "B"} and "python:nowhere:model" not in cells
     dying.fails_after = None
     first.texts.clear()
-    mended = brittle.grid(targets, ATTACKS, TEXTS, **named)
+    mended = brittle.grid(targets, TEXTS, ATTACKS, **named)
     assert set(mended.failures) == {"python:nowhere:model"} and first.texts == []
     assert all("C" in cells for cells in mended.cells.values())
 
 
 def test_an_attack_that_a_target_does_not_answer_is_no_failure(tmp_path: Path) -> None:
-    study = brittle.grid(pool(), "hotflip,key", TEXTS, limit=5, folder=tmp_path)
+    study = brittle.grid(pool(), TEXTS, "hotflip,key", limit=5, folder=tmp_path)
     assert set(study.refusals) == {f"hotflip on {name}" for name in "ABC"}
     assert "asks for flips" in study.refusals["hotflip on A"] and not study.failures
     assert study.cells["hotflip"] == {} and len(study.cells["key"]) == 3
@@ -234,7 +234,7 @@ def test_each_right_takes_the_first_texts(tmp_path: Path) -> None:
     wrong = fake("W", 0.0, good=-2.0)
     examples = data.as_dataset(TEXTS).take(12, 0).examples
     study = brittle.grid(
-        [pool()[0], wrong], "key", TEXTS, limit=12, all_right=False, folder=tmp_path
+        [pool()[0], wrong], TEXTS, "key", limit=12, all_right=False, folder=tmp_path
     )
     assert [case.fields for case in study.cases] == [e.fields for e in examples]
     skipped = [row for row in study.cells["key"]["W"].rows if row.status == "skipped"]
@@ -242,11 +242,11 @@ def test_each_right_takes_the_first_texts(tmp_path: Path) -> None:
 
 
 def test_too_few_cases_are_said_and_none_is_an_error(tmp_path: Path) -> None:
-    study = brittle.grid(pool()[:2], "key", TEXTS[:9], limit=50, folder=tmp_path)
+    study = brittle.grid(pool()[:2], TEXTS[:9], "key", limit=50, folder=tmp_path)
     assert "not 50 as asked for" in study.warnings[0] and len(study.cases) <= 9
     opposite = fake("O", 0.0, **{word: -weight for word, weight in WORDS.items()})
     with pytest.raises(UsageError, match="No text of 'examples' is right on every target"):
-        brittle.grid([fake("A", 0.0), opposite], "key", TEXTS, folder=tmp_path)
+        brittle.grid([fake("A", 0.0), opposite], TEXTS, "key", folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_models_of_the_zoo_are_those_of_the_columns(tmp_path: Path) -> None:
     file.write_text("\n".join(["body,stars", *rows]))
     dataset = data.load(file, text=["body"], label="stars")
     targets = f"zoo:naive-bayes@{file},zoo:linear-svm@{file}"
-    study = brittle.grid(targets, "key", dataset, limit=5, folder=tmp_path)
+    study = brittle.grid(targets, dataset, "key", limit=5, folder=tmp_path)
     assert not study.failures and set(study.cells["key"]) == {"naive-bayes", "linear-svm"}
 
 
@@ -406,7 +406,7 @@ class Mortal(Asked):
         return super().scores(items)
 
 targets = [Mortal(t.weights, t.labels, t.spread, t.name) for t in pool()]
-brittle.grid(targets, ATTACKS, TEXTS, limit=8, name="mine", folder={folder!r}, report=print)
+brittle.grid(targets, TEXTS, ATTACKS, limit=8, name="mine", folder={folder!r}, progress=print)
 """
 KILLED_AT = (3, 20, 30, 40)
 """At which call: before the first row, and after 8, 15 and 31. By the clock a slow machine would be
@@ -415,7 +415,7 @@ killed at one case again and again, which is then blamed."""
 
 @pytest.mark.slow
 def test_killed_at_any_point_it_goes_on(tmp_path: Path) -> None:
-    whole = brittle.grid(pool(), ATTACKS, TEXTS, limit=8, name="mine", folder=tmp_path / "whole")
+    whole = brittle.grid(pool(), TEXTS, ATTACKS, limit=8, name="mine", folder=tmp_path / "whole")
     folder = tmp_path / "killed"
     code = SCRIPT.format(tests=str(Path(__file__).parent), folder=str(folder))
     for calls in KILLED_AT:
@@ -424,3 +424,30 @@ def test_killed_at_any_point_it_goes_on(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, "0"], check=True, capture_output=True)
     study = GridStudy.load(folder / "mine.study.json")
     assert statuses(study) == statuses(whole) and study.cases == whole.cases
+
+
+def test_the_former_order_of_arguments_still_works_and_warns(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = brittle.grid(pool()[:2], TEXTS[:9], "key", folder=tmp_path / "now", name="one")
+    assert not caplog.records
+    former = brittle.grid(pool()[:2], "key", TEXTS[:9], folder=tmp_path / "old", name="one")
+    assert former.cells == now.cells
+    (record,) = [one for one in caplog.records if "is now" in one.getMessage()]
+    assert "grid(targets, examples, attacks)" in record.getMessage()
+    with pytest.raises(UsageError, match="Of the 2 texts of 'examples', 2 have no label"):
+        brittle.grid(pool()[:2], ["pwws", "key"], "key", folder=tmp_path)
+    assert caplog.records[-1] is record, "texts that are names of attacks are still texts"
+
+
+def test_former_keywords_still_work_and_warn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    messages: list[str] = []
+    named = {"folder": tmp_path, "name": "one", "limit": 2}
+    brittle.grid(pool()[:2], TEXTS[:9], "key", report=messages.append, **named)  # type: ignore[call-arg]
+    assert messages and "grid(report=…) is now progress=…" in caplog.text
+    brittle.grid(pool()[:2], TEXTS[:9], "pwws", overwrite=True, **named)  # type: ignore[call-arg]
+    assert "grid(overwrite=…) is now new=…" in caplog.text
+    with pytest.raises(UsageError, match="got new= and overwrite=, its former name"):
+        brittle.grid(pool()[:2], TEXTS[:9], "key", overwrite=True, new=True, **named)  # type: ignore[call-arg]

@@ -96,7 +96,9 @@ def test_a_point_has_an_interval_over_its_texts() -> None:
 
 
 def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Make one first: brittle transfer pool:four pwws --data"):
+    with pytest.raises(
+        UsageError, match="Make one first: brittle study transfer pool:four pwws --data"
+    ):
         find_study("pool:four", tmp_path)
     with pytest.raises(UsageError, match=r"expected a pool .* or a study by its name"):
         find_study("zoo:naive-bayes@mr", tmp_path)

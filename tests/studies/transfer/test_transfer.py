@@ -175,7 +175,7 @@ def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     named["limit"] = 12
     brittle.transfer(pool(), TEXTS, "random-swap", winners=3, **named)
     assert (tmp_path / "mine.study.json").read_text() != stored
-    assert brittle.transfer(pool(), TEXTS, "pwws", overwrite=True, **named).attack == "pwws"
+    assert brittle.transfer(pool(), TEXTS, "pwws", new=True, **named).attack == "pwws"
 
 
 def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     members: list[Any] = [first, second, dying, "python:nowhere:model"]
     named: dict[str, Any] = {"limit": 20, "name": "mine", "folder": tmp_path}
     lines: list[str] = []
-    study = brittle.transfer(members, TEXTS, "pwws", report=lines.append, **named)
+    study = brittle.transfer(members, TEXTS, "pwws", progress=lines.append, **named)
     assert set(study.failures) == {"D", "python:nowhere:model"}
     assert sum("open python:nowhere:model: begins" in line for line in lines) == 1
     assert "out of memory" in study.failures["D"]

@@ -180,7 +180,7 @@ def test_opening_a_trained_model_reads_no_data(
     assert isinstance(brittle.as_target(f"zoo:{name}@bbc"), ZooTarget)
     assert training.train(name, "bbc") == training.find(name, "bbc")
     with pytest.raises(AssertionError, match="was loaded"):
-        training.train(name, "bbc", force=True)
+        training.train(name, "bbc", new=True)
     with pytest.raises(AssertionError, match="was loaded"):
         load_zoo(f"zoo:{name}@bbc#1")
 

@@ -151,7 +151,7 @@ def test_a_white_box_attack_leaves_training_as_it_was(films: str) -> None:
     options: dict[str, Any] = {"size": "tiny", "adversarial": by_attack("jsma", copies=10, words=2)}
     folder = train("CNN-W-Random-1", films, **options)
     before = (folder / "model.safetensors").read_bytes()
-    again = train("CNN-W-Random-1", films, force=True, **options)
+    again = train("CNN-W-Random-1", films, new=True, **options)
     assert (again / "model.safetensors").read_bytes() == before
 
 

@@ -146,7 +146,7 @@ def test_hardened_models_are_kept_apart(tmp_path: Path) -> None:
 
 def test_the_command_line_shows_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["train", "--help"])
+        main(["train", "--help-all"])
     shown = " ".join(capsys.readouterr().out.split())
     assert f"{', '.join(METHODS)}; levels of the ladder ({', '.join(LEVELS)}, or several" in shown
     assert f"variants of each text (default: {LevelTraining.copies})" in shown
@@ -156,4 +156,4 @@ def test_the_command_line_shows_the_defaults(capsys: pytest.CaptureFixture[str])
         assert f"of the characters changed (default: {share})" in shown
     assert f"relative to the vectors (default: {NoiseTraining().noise})" in shown
     assert f"how many texts (default: {AttackTraining.copies})" in shown
-    assert f"after how many epochs (default: {AttackTraining.every})" in shown
+    assert f"attack the model again after so many epochs (default: {AttackTraining.every})" in shown

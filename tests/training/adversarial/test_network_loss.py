@@ -17,7 +17,7 @@ from brittle.training.plan import TrainingPlan
 from brittle.training.splits import TrainingSplits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
-from training.adversarial.test_flips import TEXTS, model_of
+from training.adversarial.test_losses import TEXTS, model_of
 from training.conftest import BAD, GOOD, OTHER
 
 torch = pytest.importorskip("torch")

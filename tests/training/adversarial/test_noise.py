@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from brittle.text import Text
-from training.adversarial.test_flips import TEXTS, model_of
+from training.adversarial.test_losses import TEXTS, model_of
 
 torch = pytest.importorskip("torch")
 

@@ -1,14 +1,14 @@
 """The commands, one idea a file: the flags of a command and the function that runs it.
 
-`OWN_COMMANDS` is the one table of them: which file holds a command, and what `brittle --help` says
-of it. A file is imported when its command is asked for. Other packages add commands by entry
-points.
+`OWN_COMMANDS` is the one table of them: which file holds a command, what `brittle --help` says of
+it, and under which heading. A name of two words is a command of a group, such as `study transfer`.
+A file is imported when its command is called. Other packages add commands by entry points.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -20,103 +20,114 @@ if TYPE_CHECKING:
 _log = logging.getLogger("brittle")
 GROUP = "brittle.commands"
 """The entry points by which a package adds commands: NAME = "module:COMMAND", a `Command`."""
-LAST = ("list", "setup", "completion")
+HEADINGS = ("attack", "read", "train", "study", "more")
+"""The headings of `brittle --help`, in order; commands of other packages stand under the last."""
 
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """Where a command stands, FILE:NAME here or MODULE:NAME elsewhere, and what it does."""
+    """Where a command stands, FILE:NAME here or MODULE:NAME elsewhere, and what it does.
+
+    A group of commands stands nowhere: its `home` is empty, and its commands have its name as
+    their first word.
+    """
 
     home: str
     help: str
+    heading: str = ""
+
+    @property
+    def is_group(self) -> bool:
+        return not self.home
 
 
 OWN_COMMANDS: Mapping[str, CommandEntry] = {
-    "attack": CommandEntry("attack:COMMAND", "attack a target on data and store the run"),
-    "try": CommandEntry(
-        "attack:TRY", "show the ladder for one sentence, or attack it; nothing is stored"
+    "attack": CommandEntry("attack:COMMAND", "attack a model on data, and store the run", "attack"),
+    "try": CommandEntry("attack:TRY", "attack one sentence; nothing is stored", "attack"),
+    "show": CommandEntry("show:COMMAND", "show a run, one of its cases, or a study", "read"),
+    "report": CommandEntry(
+        "reports:COMMAND", "write a report of a run, of two runs, or of a study", "read"
     ),
-    "show": CommandEntry(
-        "runs:SHOW", "show a run or a study: its figures and its clearest examples"
+    "compare": CommandEntry("runs:COMPARE", "compare runs, or fail if one is worse", "read"),
+    "export": CommandEntry("runs:EXPORT", "write the rows of a run as a table", "read"),
+    "verify": CommandEntry("runs:VERIFY", "check stored results against the model again", "read"),
+    "validity": CommandEntry("", "have people check the adversarial texts", "read"),
+    "validity write": CommandEntry("validity:WRITE", "write pages that people fill in"),
+    "validity read": CommandEntry(
+        "validity:READ", "read what people filled in, and measure how many texts are valid"
     ),
-    "report": CommandEntry("runs:REPORT", "write the HTML report of a run or a study"),
-    "card": CommandEntry(
-        "runs:CARD",
-        "write the model card of a run: its figures, what they rest on, and what is missing",
+    "explain": CommandEntry("", "show which words a model relies on, and why", "read"),
+    "explain words": CommandEntry(
+        "explain:WORDS", "show how much models rely on each word of a sentence"
     ),
-    "export": CommandEntry(
-        "runs:EXPORT",
-        "write the rows of a run or a study as .csv, .jsonl or .parquet, pictures as .npz",
+    "explain nearest": CommandEntry(
+        "explain:NEAREST", "show the words that a model reads as most similar to a word"
     ),
-    "verify": CommandEntry("runs:VERIFY", "score what broke every broken case again"),
-    "annotate": CommandEntry(
-        "validity:ANNOTATE", "write pages on which people read adversarial examples of a run"
+    "explain latent": CommandEntry(
+        "latent:COMMAND", "show what a generator makes near a sentence or a picture"
     ),
-    "validity": CommandEntry(
-        "validity:COMMAND",
-        "measure how many adversarial examples are valid to people, and the success that leaves",
-    ),
-    "delete": CommandEntry(
-        "manage:DELETE", "delete runs or studies, with all their files but reports"
-    ),
-    "rename": CommandEntry("manage:RENAME", "give a run or a study another name"),
-    "compare": CommandEntry(
-        "runs:COMPARE", "show runs side by side, each paired with the first one, or studies"
-    ),
-    "train": CommandEntry(
-        "train:COMMAND", "train a model of the zoo, or a pool of models (nothing is trained twice)"
-    ),
+    "train": CommandEntry("train:COMMAND", "train a model, or a pool of models", "train"),
     "augment": CommandEntry(
-        "augment:COMMAND", "write variants of examples that keep their labels, as data to train on"
+        "augment:COMMAND", "write variants of examples, as data to train on", "train"
     ),
-    "nearest": CommandEntry(
-        "explain:NEAREST", "show the words nearest to a word, before an edit and after it"
+    "study": CommandEntry("", "attack many models, and compare them", "study"),
+    "study transfer": CommandEntry(
+        "studies:TRANSFER", "try the adversarial texts of each model on all other models"
     ),
-    "inside": CommandEntry(
-        "explain:INSIDE",
-        "show attention and vectors inside a run's target, before the attack and after it",
+    "study grid": CommandEntry("studies:GRID", "run several attacks on several models"),
+    "study robustness": CommandEntry(
+        "studies:ROBUSTNESS", "measure how far inputs can change before models fail"
     ),
-    "perturb": CommandEntry(
-        "explain:PERTURB",
-        "decode items near another in a generator's latent space, without any target",
+    "study select": CommandEntry(
+        "selecting:COMMAND", "find the models whose ensemble fools the other models best"
     ),
-    "grid": CommandEntry(
-        "studies:GRID", "run several attacks on several targets, on the same cases"
-    ),
-    "transfer": CommandEntry(
-        "studies:TRANSFER", "attack every member of a pool, and try what breaks it on all others"
-    ),
-    "select": CommandEntry(
-        "studies:SELECT", "select the members of a pool whose ensemble transfers best"
-    ),
-    "importance": CommandEntry(
-        "explain:IMPORTANCE", "show how much the models of a pool rely on each word of a sentence"
-    ),
-    "robustness": CommandEntry(
-        "studies:ROBUSTNESS",
-        "compare targets by how far their predictions hold in a generator's latent space",
-    ),
-    "rules": CommandEntry(
-        "rules:COMMAND", "mine replacements of words that fool many models, and check data for them"
-    ),
-    "list": CommandEntry(
-        "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
-    ),
-    "setup": CommandEntry(
-        "setup:COMMAND", "show which optional parts are installed, and install those you name"
-    ),
-    "completion": CommandEntry(
-        "manage:COMPLETION", "print the script that completes words in bash, zsh or fish"
+    "rules": CommandEntry("", "find replacements that fool many models", "study"),
+    "rules mine": CommandEntry("rules:MINE", "mine rules from an ensemble and labelled data"),
+    "rules try": CommandEntry("rules:TRY", "try rules on the models of a pool"),
+    "rules check": CommandEntry("rules:CHECK", "count how many texts of a data set rules apply to"),
+    "list": CommandEntry("listing:COMMAND", "list runs, attacks, models, data and more", "more"),
+    "runs": CommandEntry("", "delete or rename stored runs and studies", "more"),
+    "runs delete": CommandEntry("manage:DELETE", "delete runs or studies, with their files"),
+    "runs rename": CommandEntry("manage:RENAME", "give a run or a study another name"),
+    "setup": CommandEntry("setup:COMMAND", "show what is installed, and install parts", "more"),
+    "setup install": CommandEntry("setup:INSTALL", "install optional parts with pip"),
+    "setup completion": CommandEntry(
+        "setup:COMPLETION", "print the script that completes words in bash, zsh or fish"
     ),
 }
 """Our own commands by name, in the order of `brittle --help`."""
+
+FORMER_COMMANDS: Mapping[str, CommandEntry] = {
+    "card": CommandEntry("former:CARD", "print the model card of a run"),
+    "rules export": CommandEntry("former:RULES_EXPORT", "write the rules of a file as a table"),
+}
+"""Former commands that still have code of their own, for one version (`former.py`)."""
 
 
 @cache
 def commands() -> Mapping[str, CommandEntry]:
     """Return all commands in the order of the help: our own, and those of installed packages."""
-    first = {name: entry for name, entry in OWN_COMMANDS.items() if name not in LAST}
-    return first | _installed_commands() | {name: OWN_COMMANDS[name] for name in LAST}
+    return {**OWN_COMMANDS, **_installed_commands()}
+
+
+def command_names(group: str = "") -> list[str]:
+    """Return the names of the commands of a group, without its own; by default the first words."""
+    if not group:
+        return [name for name in commands() if " " not in name]
+    names = (name.partition(" ") for name in OWN_COMMANDS)
+    return [rest for first, _, rest in names if first == group and rest]
+
+
+def asked_command(words: Sequence[str]) -> str | None:
+    """Return the command that a command line asks for: its first word that is no flag.
+
+    In a group it is that word and the next one; the group alone if that is no command of it.
+    """
+    plain = [word for word in words if not word.startswith("-")]
+    if not plain:
+        return None
+    both = " ".join(plain[:2])
+    return both if both in OWN_COMMANDS or both in FORMER_COMMANDS else plain[0]
 
 
 def _installed_commands() -> dict[str, CommandEntry]:
@@ -136,14 +147,15 @@ def _installed_commands() -> dict[str, CommandEntry]:
             reason = "brittle has one of this name" if entry.name in OWN_COMMANDS else "no Command"
             _log.warning("The command %r (%s) is ignored: %s", entry.name, entry.value, reason)
             continue
-        found[entry.name] = CommandEntry(entry.value, command.help)
+        found[entry.name] = CommandEntry(entry.value, command.help, HEADINGS[-1])
     return found
 
 
 def load_command(name: str) -> Command:
     """Import a command by its name."""
-    entry = OWN_COMMANDS.get(name) or commands()[name]
+    entry = OWN_COMMANDS.get(name) or FORMER_COMMANDS.get(name) or commands()[name]
     module, _, attribute = entry.home.partition(":")
-    module = f"{__name__}.{module}" if name in OWN_COMMANDS else module
+    is_own = name in OWN_COMMANDS or name in FORMER_COMMANDS
+    module = f"{__name__}.{module}" if is_own else module
     command: Command = getattr(import_module(module), attribute)
     return command

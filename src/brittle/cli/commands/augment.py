@@ -32,10 +32,9 @@ levels, from gentle to rough:
   any       all synonyms of WordNet; many change the meaning
   typo      one character becomes its neighbour on the keyboard
 
-The file has the text and label columns of the data, and two more: source, the
-number of the example in the data (counted from 0), and level ("original", or
-that of the edits). Keep the variants of an example on one side when you split
-the file, or hold out a dev set first.
+The file has the text and label columns of the data, and two more columns: source, the number of the
+example in the data (counted from 0), and level ("original", or the level of the edits). When you
+split the file, keep the variants of an example together, or hold out a dev set first.
 """
 
 
@@ -45,21 +44,21 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     level = "a level, or several separated by commas; see below (default: rewrite)"
     add("--level", default="rewrite", metavar="LEVEL[,LEVEL]", help=level)
     add("--out", required=True, metavar="FILE", help="the file to write: .csv or .jsonl")
-    copies = "variants of each example and level, all different (default: 1)"
+    copies = "make N different variants of each example at each level (default: 1)"
     add("--copies", type=positive, default=1, metavar="N", help=copies)
     share = "change at most this share of the words or phrases that have candidates (default: 0.5)"
     add("--share", type=float, default=0.5, help=share)
-    edits = "rewrite: at most N rewrites of a text (default: 2)"
+    edits = "rewrite: make at most N rewrites in a text (default: 2)"
     add("--edits", type=positive, default=2, metavar="N", help=edits)
-    add("--rules", metavar="FILE", help="rewrite: a TOML file of further rewrites")
-    add("--only-variants", action="store_true", help="leave out the originals")
+    add("--rules", metavar="FILE", help="rewrite: a TOML file with more rewrites")
+    add("--only-variants", action="store_true", help="write no originals")
     add("--new", action="store_true", help="replace the file if it exists")
     add_data_flags(
         parser,
         *("split", "text", "label", "locked", "limit", "seed"),
-        split="the split of a data set by name (default: train)",
-        text="the text column of a file; two are a pair: --text premise,hypothesis",
-        limit="take N examples (default: all)",
+        split="train, dev or test (default: train)",
+        text="the column of the texts; two columns are a pair: --text premise,hypothesis",
+        limit="use N examples of a random order (default: all)",
         seed="the seed of the edits (default: 0)",
     )
     add_output_flags(parser)
@@ -86,7 +85,7 @@ def _run(args: argparse.Namespace) -> None:
         found = variants(dataset, settings, rows, progress)
         counts, empty = _write(path, dataset, found, args.only_variants)
     written = {"written": shown(path), "rows": dict(counts), "without_variants": empty}
-    console.print_result(args, lambda: written, lambda: _sentence(path, counts, empty))
+    console.print_result(args, lambda: written, lambda: _sentence(path, counts, empty), path)
 
 
 def _write(
@@ -135,4 +134,5 @@ COMMAND = Command(
     EXAMPLES,
     _add_flags,
     _run,
+    usual=("level", "out", "copies", "text", "label", "limit", "seed", "new", "json", "quiet"),
 )

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_output_flags
-from brittle.errors import BrittleError
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.errors import BrittleError, UsageError
+from brittle.formatting import listed
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -27,13 +28,28 @@ ATTACK_NOTES = (
 )
 
 
+KINDS = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools", "rules")
+
+
 def _add_flags(parser: argparse.ArgumentParser) -> None:
-    kinds = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools")
-    parser.add_argument("what", choices=kinds, help="what to list")
+    add = parser.add_argument
+    add("what", choices=KINDS, metavar="WHAT", help=listed(KINDS, "or"))
+    add("file", metavar="FILE", nargs="?", help="for rules: a file that brittle rules mine wrote")
+    add = parser.add_argument_group("for rules").add_argument
+    add("--label", help="show only the rules of this label")
+    add("--word", help="show only the rules with this word, or with this substitute")
+    add("--count", type=positive, default=20, metavar="N", help="show N rules (default: 20)")
     add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:
+    if args.what == "rules":
+        _list_rules(args)
+        return
+    for name, value in (("file", args.file), ("label", args.label), ("word", args.word)):
+        if value is not None:
+            given = repr(value) if name == "file" else f"--{name}"
+            raise UsageError(f"brittle list {args.what} takes no {given}: that is for rules.")
     if args.what in ("models", "pools"):
         from brittle.training import listing
 
@@ -47,6 +63,16 @@ def _run(args: argparse.Namespace) -> None:
     empty = f"There are no {args.what} yet."
     block = _attacks_block if args.what == "attacks" else console.table
     console.print_result(args, lambda: rows, lambda: block(rows) if rows else empty)
+
+
+def _list_rules(args: argparse.Namespace) -> None:
+    from brittle.cli.commands.rules import list_rules
+
+    if args.file is None:
+        raise UsageError(
+            "brittle list rules needs a file of rules, for example: brittle list rules mr.rules"
+        )
+    list_rules(args)
 
 
 def _block(listing: Listing) -> Group:
@@ -130,8 +156,8 @@ LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "generators": _generator_rows,
 }
 COMMAND = Command(
-    "example: brittle list runs\n\n"
-    "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
+    "examples:\n  brittle list runs\n  brittle list attacks\n"
+    "  brittle list rules mr.rules --label positive",
     _add_flags,
     _run,
 )

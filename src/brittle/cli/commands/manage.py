@@ -1,9 +1,4 @@
-"""`brittle delete`, `rename` and `completion`: stored files, and the words of brittle in a shell.
-
-`brittle delete` and `brittle rename`: the runs and studies in the folder of the runs.
-
-`brittle completion`: the script with which a shell completes the words of brittle.
-"""
+"""`brittle runs delete` and `brittle runs rename`: stored runs and studies."""
 
 from __future__ import annotations
 
@@ -21,9 +16,9 @@ OTHERS = ("other file", "other files")
 
 
 def _add_delete_flags(parser: argparse.ArgumentParser) -> None:
-    names = "the whole names of runs or studies, or their files"
+    names = "the full names of runs or studies, or their files"
     parser.add_argument("runs_to_delete", metavar="RUN", nargs="+", help=names)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
     add_output_flags(parser)
 
 
@@ -46,7 +41,7 @@ def _delete(args: argparse.Namespace) -> None:
 
 
 def _add_rename_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="the whole name of a run or a study, or a file")
+    parser.add_argument("run", metavar="RUN", help="the full name of a run or a study, or its file")
     parser.add_argument("name", metavar="NAME", help="its new name")
     add_output_flags(parser)
 
@@ -100,7 +95,8 @@ def _confirmed(paths: list[Path]) -> bool:
     """Ask whether these are to be deleted; without a terminal nobody can answer."""
     if not sys.stdin.isatty():
         raise UsageError(
-            "brittle delete asks before it deletes, and there is no terminal to ask. Say --yes."
+            "brittle runs delete asks before it deletes, and there is no terminal to ask. Add "
+            "--yes."
         )
     console.tell(_lines("To be deleted", [_describe(path) for path in paths]))
     print("Delete for good? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -144,59 +140,16 @@ def _name(path: Path) -> str:
 
 
 DELETE = Command(
-    "examples:\n  brittle delete demo\n  brittle delete first second --yes\n"
-    "  brittle delete small.study.json\n\n"
+    "examples:\n  brittle runs delete demo\n  brittle runs delete first second --yes\n"
+    "  brittle runs delete small.study.json\n\n"
     "A run that another process writes is not deleted. A study is deleted with its folder, if that "
     "carries the study's marker.",
     _add_delete_flags,
     _delete,
 )
 RENAME = Command(
-    "examples:\n  brittle rename zoo-naive-bayes-mr-0-pwws-mr-4f2a1c baseline\n"
-    "  brittle rename baseline before-hardening",
+    "examples:\n  brittle runs rename zoo-naive-bayes-mr-0-pwws-mr-4f2a1c baseline\n"
+    "  brittle runs rename baseline before-hardening",
     _add_rename_flags,
     _rename,
 )
-
-
-SHELLS = ("bash", "zsh", "fish")
-COMPLETION_EXAMPLES = """\
-examples (once, then open a new shell):
-  bash:  echo 'eval "$(brittle completion bash)"' >> ~/.bashrc
-  zsh:   echo 'eval "$(brittle completion zsh)"' >> ~/.zshrc
-         (after compinit; or write it to a file _brittle in your $fpath)
-  fish:  brittle completion fish > ~/.config/fish/completions/brittle.fish
-
-Then Tab completes commands, flags, attacks and their settings, models of the
-zoo, data sets, goals, pools, runs and studies; elsewhere files, as ever.
-"""
-
-
-def _add_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("shell", choices=SHELLS, help="the shell")
-    add_output_flags(parser)
-    # What the scripts call: the line before the cursor, and the end of it that bash replaces.
-    add("--line", help=argparse.SUPPRESS)
-    add("--replaced", default="", help=argparse.SUPPRESS)
-
-
-def _run(args: argparse.Namespace) -> None:
-    from brittle.cli import console
-    from brittle.cli.completion import complete, without_user_code
-    from brittle.cli.parser import build_parser
-    from brittle.cli.shells import SCRIPTS, format_candidates, read_line
-
-    if args.line is None:
-        script = SCRIPTS[args.shell]
-        if args.json:
-            console.dump({"shell": args.shell, "script": script})
-        elif not args.quiet:
-            console.print_text(script)
-        return
-    words = read_line(args.line).words[1:] or ("",)
-    found = complete(build_parser(without_user_code(words[:-1])), words)
-    console.print_text(format_candidates(found, args.shell, args.line, args.replaced))
-
-
-COMPLETION = Command(COMPLETION_EXAMPLES, _add_flags, _run)

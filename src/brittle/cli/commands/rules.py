@@ -1,13 +1,14 @@
-"""`brittle rules`: mine replacements that fool many models, look at them, check data for them.
+"""`brittle rules`: mine replacements that fool many models, try them, check data for them.
 
-`brittle rules mine`: replacements that lower the logits of an ensemble, written to a file. `brittle
-rules try`: how many texts rules turn wrong, by class of models and share of words.
+`brittle rules mine` writes replacements that lower the logits of an ensemble to a file. `brittle
+rules try` says how many texts the rules turn wrong, by class of models and share of words, and
+`brittle rules check` how many texts of a data set they apply to. `brittle list rules` shows the
+rules of a file, and `brittle export` writes them as a table.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.console import shown
+from brittle.cli.study_flags import POOL_HELP
 from brittle.errors import Incomplete, UsageError
 from brittle.formatting import plural
 from brittle.safety.files import replacing
@@ -32,25 +34,25 @@ if TYPE_CHECKING:
 def add_mine_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `brittle rules mine`."""
     add = parser.add_argument
-    ensemble = "ensemble:A,B,C, or one target with logits; the method pmi needs none"
+    ensemble = "ensemble:A,B,C, or one target with logits (the method pmi needs no models)"
     add("ensemble", metavar="ENSEMBLE", nargs="?", help=ensemble)
     add_data_flags(
         parser,
         *("data", "text", "label", "limit", "seed"),
-        data="labelled data: its train split is mined, its dev confirms",
+        data="labelled data: rules are mined from its train split and checked on its dev split",
         limit="mine from N texts (default: all)",
         seed="the seed of the sample with --limit (default: 0)",
     )
-    add("--out", required=True, metavar="FILE", help="where the rules are written")
-    method = "uawr: by the ensemble's logits; pmi: by word counts (default: uawr)"
+    add("--out", required=True, metavar="FILE", help="the file to write the rules to")
+    method = "uawr (by the logits of the ensemble) or pmi (by word counts) (default: uawr)"
     add("--method", choices=("uawr", "pmi"), default="uawr", help=method)
     support = "leave out rules with fewer occurrences (default: 1)"
     add("--min-support", type=positive, default=1, metavar="N", help=support)
-    each = "also rules of the first two members, the first three and so on: FILE-2, FILE-3, …"
+    each = "also mine from the first 2 members, the first 3, and so on, into FILE-2, FILE-3, …"
     add("--each-size", action="store_true", help=each)
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     add_backend_flags(parser)
-    add("--folder", help="the folder of what was measured (default: rules in --runs)")
+    add("--folder", help="the folder for stored measurements (default: rules in --runs)")
     add_output_flags(parser)
 
 
@@ -89,7 +91,9 @@ def run_mine(args: argparse.Namespace) -> None:
     texts = plural(rules.about["texts"], "texts")
     about = f"{plural(len(rules), 'rules')} by {settings} from {texts}: "
     block = about + ", ".join(map(shown, written))
-    console.print_result(args, lambda: {"written": shown(args.out), **rules.about}, lambda: block)
+    console.print_result(
+        args, lambda: {"written": shown(args.out), **rules.about}, lambda: block, out
+    )
 
 
 def _smaller_ensembles(ensemble: str | None) -> dict[int, str]:
@@ -114,9 +118,9 @@ def add_try_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "pool",
         metavar="POOL",
-        help="pool:NAME, pool:FILE, one target, or several separated by commas",
+        help=POOL_HELP,
     )
-    rules = "files of rules; several are compared on the same texts"
+    rules = "the files of rules; several files are compared on the same texts"
     add("--rules", required=True, nargs="+", metavar="FILE", help=rules)
     add_data_flags(
         parser,
@@ -126,7 +130,7 @@ def add_try_flags(parser: argparse.ArgumentParser) -> None:
         seed="the seed of their order (default: 0)",
     )
     add_backend_flags(parser)
-    add("--folder", help="the folder of what was answered (default: rules-tried in --runs)")
+    add("--folder", help="the folder for stored answers (default: rules-tried in --runs)")
     add_output_flags(parser)
 
 
@@ -159,48 +163,47 @@ def run_try(args: argparse.Namespace) -> None:
         raise Incomplete(f"{plural(len(failures), 'targets')} could not be asked:\n{reasons}")
 
 
-EXAMPLES = """\
-examples:
-  brittle rules mine ensemble:LSTM-W-Random-1,CNN-C-Random-1@mr --data mr --out mr.rules
-  brittle rules mine --method pmi --data mr --out pmi.rules     (from word counts, no model)
-  brittle rules show mr.rules --label positive --count 20
-  brittle rules try pool:small --rules mr.rules pmi.rules --data mr
-  brittle rules check --rules mr.rules --data reviews.csv       (what a corpus is exposed to)
-  brittle rules export mr.rules --to csv > rules.csv
-  brittle attack zoo:BiLSTM-W-GloVe-1@mr rules --rules mr.rules --share 0.3 --data mr
-"""
 FORMATS = ("csv", "jsonl", "md")
 
 
-def _add_flags(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, (about, add_flags, _) in ACTIONS.items():
-        add_flags(actions.add_parser(name, help=about, description=f"{about.capitalize()}."))
-
-
-def _run(args: argparse.Namespace) -> None:
-    ACTIONS[args.action][2](args)
-
-
-def _show_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("rules", metavar="FILE", help="a file of rules")
-    add("--label", help="only the rules of this label")
-    add("--word", help="only the rules with this word, or this substitute")
-    add("--count", type=positive, default=20, metavar="N", help="the first N (default: 20)")
-    add_output_flags(parser)
-
-
-def _show(args: argparse.Namespace) -> None:
+def list_rules(args: argparse.Namespace) -> None:
+    """Show the rules of a file: what `brittle list rules FILE` prints."""
     from brittle.studies.rules.view import choose_rules, rules_json, rules_view
 
-    rules = _load(args.rules)
+    rules = _load(args.file)
     chosen = choose_rules(rules, args.label, args.word)
     console.print_result(
         args,
         lambda: rules_json(rules, chosen, args.count),
         lambda: rules_view(rules, chosen, args.count).block(),
     )
+
+
+def is_rules_file(name: str) -> bool:
+    """Tell whether a name is that of a file of rules, by its first line."""
+    from brittle.candidates.rules import FIRST_WORDS
+
+    path = Path(name)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(FIRST_WORDS)) == FIRST_WORDS.encode()
+
+
+def rules_text(name: str, to: str, exact: bool) -> str:
+    """Return the rules of a file as a table in a format."""
+    from brittle.candidates.rules import row_of
+    from brittle.studies.study import rows_as
+
+    rules = _load(name)
+    return rows_as([row_of(rule, rules.labels) for rule in rules.rules], to, exact)
+
+
+def write_rules(name: str, out: Path, to: str, exact: bool) -> None:
+    """Write the rules of a file as a table."""
+    text = rules_text(name, to, exact)
+    with replacing(out) as new, new.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
 
 
 def _check_flags(parser: argparse.ArgumentParser) -> None:
@@ -229,54 +232,32 @@ def _check(args: argparse.Namespace) -> None:
     )
 
 
-def _export_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("rules", metavar="FILE", help="a file of rules")
-    to = "the format (default: what --out ends in, or csv)"
-    add("--to", choices=FORMATS, help=to)
-    add("--out", metavar="FILE", help="write there instead of printing")
-    exact = "of csv: leave cells as they are, also those that a spreadsheet would compute"
-    add("--exact", action="store_true", help=exact)
-    add_output_flags(parser)
-
-
-def _export(args: argparse.Namespace) -> None:
-    from brittle.candidates.rules import row_of
-    from brittle.studies.study import rows_as
-
-    rules = _load(args.rules)
-    rows = [row_of(rule, rules.labels) for rule in rules.rules]
-    if args.out is None:
-        console.print_text(rows_as(rows, args.to or FORMATS[0], args.exact))
-        return
-    to = args.to or Path(args.out).suffix.removeprefix(".")
-    if to not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise UsageError(
-            f"Got --out {shown(args.out)}; expected a name that ends in {endings}, or --to."
-        )
-    with replacing(args.out) as new, new.open("w", encoding="utf-8", newline="") as file:
-        file.write(rows_as(rows, to, args.exact))
-    console.print_path(args, Path(args.out))
-
-
 def _load(path: str) -> Rules:
     from brittle.candidates.rules import load_rules
 
     return load_rules(path)
 
 
-Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]
-ACTIONS: Mapping[str, Action] = {
-    "mine": ("mine rules from an ensemble and labelled data", add_mine_flags, run_mine),
-    "show": ("show the rules of a file", _show_flags, _show),
-    "try": ("try rules on the models of a pool", add_try_flags, run_try),
-    "check": ("check what a corpus is exposed to", _check_flags, _check),
-    "export": ("export rules as a table", _export_flags, _export),
-}
-COMMAND = Command(
-    EXAMPLES,
-    _add_flags,
-    _run,
+MINE = Command(
+    "examples:\n"
+    "  brittle rules mine ensemble:LSTM-W-Random-1,CNN-C-Random-1@mr --data mr --out mr.rules\n"
+    "  brittle rules mine --method pmi --data mr --out pmi.rules     (from word counts, no model)\n"
+    "\n"
+    "brittle list rules FILE shows the rules; brittle export FILE rules.csv writes them.",
+    add_mine_flags,
+    run_mine,
     resumes=True,
+    usual=("out", "method", "text", "label", "limit", "min-support", "workers", "json", "quiet"),
+)
+TRY = Command(
+    "examples:\n"
+    "  brittle rules try pool:small --rules mr.rules pmi.rules --data mr\n"
+    "  brittle attack zoo:BiLSTM-W-GloVe-1@mr rules --rules mr.rules --share 0.3 --data mr",
+    add_try_flags,
+    run_try,
+    resumes=True,
+    usual=("rules", "text", "label", "limit", "seed", "workers", "json", "quiet"),
+)
+CHECK = Command(
+    "example: brittle rules check --rules mr.rules --data reviews.csv", _check_flags, _check
 )

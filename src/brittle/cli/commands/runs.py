@@ -1,128 +1,54 @@
-"""`brittle show`, `report`, `card`, `export`, `verify` and `compare`: stored runs and studies.
+"""`brittle export`, `verify` and `compare`: what is done with stored runs and studies.
 
-`brittle show`, `report`, `export` and `verify`: what is done with one stored run or study. `brittle
-compare`: runs side by side, and a gate for CI.
+`brittle export` writes rows as a table, `brittle verify` scores stored texts again, and `brittle
+compare` puts runs side by side, with a gate for CI.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
+from brittle.cli.console import shown
 from brittle.errors import UsageError
+from brittle.formatting import listed
 
 if TYPE_CHECKING:
-    from brittle.reports.page import Section
     from brittle.studies.study import Study
 
+RUN_HELP = "the name of a {}, the start of it, or its file"
 
-def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
-    help = f"the name of a {what}, the start of it, or its file"
-    parser.add_argument("run", metavar="RUN", help=help)
+
+def add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
+    """Add the argument that names a run, and the flags that every command has."""
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP.format(what))
     add_output_flags(parser)
 
 
-def _add_show_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
-    add("--all", action="store_true", help="show everything: all figures, what they rest on")
-    _add_run(parser)
-
-
-def _show(args: argparse.Namespace) -> None:
-    from brittle.reports.summaries import summary_json
-    from brittle.reports.terminal import run_block
-    from brittle.runs.run import open_run
-    from brittle.studies.by_name import named_study
-
-    if (found := named_study(args.run, args.runs)) is not None:
-        study = found[0]
-        console.print_result(args, study.summary, lambda: study.view(texts=args.examples).block())
-        return
-    run = open_run(args.run, args.runs)
-    console.print_result(
-        args, lambda: summary_json(run), lambda: run_block(run, args.examples, args.all)
-    )
-
-
-def _add_report_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--out", metavar="FILE", help="the file to write (default: beside the run, with .html)")
-    add("--nearest", action="store_true", help="add the nearest words of edited words")
-    add("--target", help="for --nearest: another target than the run's own")
-    add_target_flags(parser)
-    _add_run(parser)
-
-
-def _report(args: argparse.Namespace) -> None:
-    from brittle.runs.run import open_run
-    from brittle.studies.by_name import named_study
-
-    if (found := named_study(args.run, args.runs)) is not None:
-        study, path = found
-        if args.nearest:
-            raise UsageError(f"--nearest is about a run, but {study.name!r} is a study.")
-        console.print_path(args, study.report(args.out or path.with_suffix(".html")))
-        return
-    run = open_run(args.run, args.runs)
-    sections: list[Section | None] = []
-    if args.nearest:
-        from brittle.cli.attack_flags import open_run_target
-        from brittle.inside.nearest import nearest_words
-
-        sections.append(nearest_words(run.results(), open_run_target(run, args)))
-    console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
-
-
-def _add_card_flags(parser: argparse.ArgumentParser) -> None:
-    out = "the file to write, such as README.md (default: print the card)"
-    parser.add_argument("--out", metavar="FILE", help=out)
-    _add_run(parser, "run")
-
-
-def _card(args: argparse.Namespace) -> None:
-    from pathlib import Path
-
-    from brittle.reports.summaries import summarize
-    from brittle.reports.trust import trust_facts
-    from brittle.runs.run import open_run
-    from brittle.safety.files import write_whole
-
-    run = open_run(args.run, args.runs)
-    if args.out:
-        out = Path(args.out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out, run.card(), errors="replace")
-        console.print_path(args, out)
-        return
-    if args.json:
-        console.dump({fact.name: fact.value for fact in trust_facts(run, *summarize(run))})
-    elif not args.quiet:
-        console.print_text(run.card())
-
-
 def _add_export_flags(parser: argparse.ArgumentParser) -> None:
-    _add_run(parser)
-    parser.add_argument(
-        "out",
-        metavar="FILE",
-        help="a name that ends in .csv, .jsonl or .parquet; of a study also .md, of pictures .npz",
-    )
-    texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell, of "
-    texts += "a robustness study: for every case of a target), instead of one for every cell"
+    add_run(parser, "run or study (or a file of rules)")
+    out = "the file to write; the ending is the format: .csv, .jsonl or .parquet; for studies and "
+    out += "rules also .md, for pictures .npz"
+    parser.add_argument("out", metavar="FILE", help=out)
+    texts = "for a study: write a row for each adversarial text instead of one for each cell"
     parser.add_argument("--texts", action="store_true", help=texts)
-    exact = "of a .csv: leave cells as they are, also those that a spreadsheet would compute (by "
-    exact += "default an apostrophe stands before =, +, - and @)"
+    exact = "do not change cells that look like formulas (by default an apostrophe is put before "
+    exact += "=, +, - and @ in a .csv)"
     parser.add_argument("--exact", action="store_true", help=exact)
 
 
 def _export(args: argparse.Namespace) -> None:
+    from brittle.cli.commands.rules import is_rules_file
     from brittle.runs.run import open_run
     from brittle.studies.by_name import named_study
 
+    if is_rules_file(args.run):
+        _export_rules(args)
+        return
     if (found := named_study(args.run, args.runs)) is not None:
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))
         return
@@ -132,10 +58,24 @@ def _export(args: argparse.Namespace) -> None:
     console.print_path(args, run.export(args.out, exact=args.exact))
 
 
+def _export_rules(args: argparse.Namespace) -> None:
+    from brittle.cli.commands.rules import FORMATS, write_rules
+
+    to = Path(args.out).suffix.removeprefix(".")
+    if to not in FORMATS:
+        endings = listed([f".{name}" for name in FORMATS], "or")
+        raise UsageError(f"Got {shown(args.out)}; expected a name that ends in {endings}.")
+    if args.texts:
+        raise UsageError(f"--texts is for studies, but {args.run!r} has rules. Leave it out.")
+    write_rules(args.run, Path(args.out), to, args.exact)
+    console.print_path(args, Path(args.out))
+
+
 def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", help="another target than the run's own")
+    other = "the target to ask (default: the one that the run attacked)"
+    parser.add_argument("--target", help=other)
     add_target_flags(parser)
-    _add_run(parser, "run")
+    add_run(parser, "run")
 
 
 def _verify(args: argparse.Namespace) -> None:
@@ -156,25 +96,11 @@ def _verify(args: argparse.Namespace) -> None:
     require_all(checked)
 
 
-SHOW = Command(
-    "examples:\n  brittle show demo\n  brittle show small.study.json",
-    _add_show_flags,
-    _show,
-)
-REPORT = Command(
-    "examples:\n  brittle report demo --out demo.html\n  brittle report small.study.json",
-    _add_report_flags,
-    _report,
-)
 EXPORT = Command(
-    "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv",
+    "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv\n"
+    "  brittle export mr.rules rules.csv",
     _add_export_flags,
     _export,
-)
-CARD = Command(
-    "examples:\n  brittle card demo\n  brittle card demo --out card.md",
-    _add_card_flags,
-    _card,
 )
 VERIFY = Command(
     "example: brittle verify demo",

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
             text=args.text,
             label=args.label,
             device=args.device,
-            force=args.force,
+            new=args.new,
             backend=backend_of(args),
             progress=progress,
         )
@@ -74,14 +74,22 @@ METHOD_FLAGS = ("share", "noise", "copies", "every", "edits")
 POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers", "address")
 EXAMPLES = """\
 examples:
-  brittle train LSTM-W-Random-1 --data mr --seed 1
+  brittle train LSTM-W-Random-1 --data mr
+  brittle train LSTM-W-Random-1 --data reviews.csv --text review --label stars
+  brittle train LSTM-W-Random-1 --data mr --adversarial rewrite    (hardened against rewrites)
+  brittle train hf:roberta-base --data mr                          (a transformers model to tune)
+  brittle train pool:small --data mr                               (all models of a pool)
+
+A model that is trained already is not trained again, and a stopped training resumes.
+"""
+DETAILS = """\
+more examples:
   brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
   brittle train BiLSTM-W-GloVe-1-pair --data nli.csv --text premise,hypothesis
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
-  brittle train LSTM-W-Random-1 --data mr --adversarial rewrite
   brittle train LSTM-W-Random-1 --data mr --adversarial rewrite,careful --copies 2
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
-  brittle train biLM --data imdb           (a language model; no labels are read)
+  brittle train biLM --data imdb           (a language model; reads no labels)
   brittle train LSTM-WC-ELMo-1 --data mr   (reads biLM@imdb, which is trained first)
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
   brittle train WGAN --data mnist          (a generator, for the attack natural)
@@ -91,37 +99,39 @@ examples:
   brittle train seq2seq-Transformer --data multi30k --text en --label de   (a translator)
   brittle train pool:small --data mr --seeds 2
 """
+USUAL = (
+    *("data", "text", "label", "seed", "size", "set", "new", "seeds", "workers", "adversarial"),
+    *("json", "quiet"),
+)
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    name = "a name of brittle list models; hf:NAME or a folder: a transformers encoder to tune; "
-    name += "pool:NAME or pool:FILE, a model a line: all models of a pool that are not trained"
+    name = "a name of brittle list models; hf:NAME or a folder for a transformers encoder to tune; "
+    name += "or pool:NAME or pool:FILE for all models of a pool (the file has one model a line)"
     add("model", metavar="NAME", help=name)
     add_data_flags(
         parser,
         *("data", "text", "label", "seed"),
         data="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
-        text="the text column of a file; two are a pair: --text premise,hypothesis",
-        label="the label column of a file; of a translator, the translations",
+        text="the column of the texts; two columns are a pair: --text premise,hypothesis",
+        label="the column of the labels; for a translator, of the translations",
         seed="the seed of the training (default: 0)",
     )
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    size = (
-        "default: minutes on two cores; tiny: a few seconds; paper: the size in the model's paper"
-    )
+    size = "default (minutes on two cores), tiny (a few seconds), or paper (the size in its paper)"
     add("--size", default="default", help=size)
-    change = (
-        "another value for a setting (can be repeated); the README in the model's folder lists them"
-    )
+    change = "change a setting of the model (can be repeated); the README in its folder lists them"
     add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
-    exclude = "a generator of sentences: learn no sentence of this file (can be repeated)"
+    exclude = (
+        "for a generator of sentences: do not learn the sentences of this file (can be repeated)"
+    )
     add("--exclude", action="append", default=[], metavar="FILE", help=exclude)
-    add("--force", action="store_true", help="train again, even if it is trained")
-    export = "a generator: also write it to this folder, with weights in half the space"
+    add("--new", action="store_true", help="train again, even if the model is trained already")
+    export = "for a generator: write it to this folder, too, with weights of half the size"
     add("--export", metavar="FOLDER", help=export)
     add = parser.add_argument_group("pools").add_argument
-    seeds = "train each model with the seeds 0 and 1, the second for the base rate (default: 1)"
+    seeds = "2 trains each model twice, with the seeds 0 and 1, for the base rate (default: 1)"
     add("--seeds", type=int, choices=(1, 2), help=seeds)
     add_backend_flags(parser)
     add = parser.add_argument_group("adversarial training").add_argument
@@ -137,7 +147,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--noise", type=float, help=noise)
     copies = "a level: variants of each text (default: 4); an attack: how many texts (default: 200)"
     add("--copies", type=positive, help=copies)
-    every = "an attack: the model is attacked again after how many epochs (default: 1)"
+    every = "an attack: attack the model again after so many epochs (default: 1)"
     add("--every", type=positive, help=every)
     add("--edits", type=positive, help="rewrite: at most so many rewrites of a text (default: 2)")
     add_output_flags(parser)
@@ -166,7 +176,7 @@ def _run(args: argparse.Namespace) -> None:
             adversarial=_method(args),
             exclude=args.exclude,
             progress=progress,
-            force=args.force,
+            new=args.new,
         )
     if args.export:
         from brittle.zoo.generators.exporting import export
@@ -220,5 +230,7 @@ COMMAND = Command(
     _run,
     _attack_words,
     own_settings=("share", "edits"),
+    usual=USUAL,
+    details=DETAILS,
     resumes=True,
 )

@@ -1,7 +1,8 @@
-"""`brittle annotate` and `brittle validity`: have people read adversarial examples.
+"""`brittle validity write` and `brittle validity read`: have people read adversarial examples.
 
-`brittle annotate`: pages on which people read adversarial examples, and the key to them. `brittle
-validity`: how many adversarial examples are valid to people, and what that leaves.
+`brittle validity write` writes pages on which people read adversarial examples, and the key to
+them. `brittle validity read` says how many adversarial examples are valid to people, and what
+success that leaves.
 """
 
 from __future__ import annotations
@@ -21,39 +22,39 @@ if TYPE_CHECKING:
     from brittle.runs.run import Run
     from brittle.validity.measuring import Answered, Pages
 
-ANNOTATE_EXAMPLES = """\
+WRITE_EXAMPLES = """\
 examples:
-  brittle annotate demo --count 100 --people 2
-  brittle annotate demo --people 3                  (the same sample, with a third page)
-  brittle annotate demo --preset hotflip --count 600 --people 3
-  brittle annotate lenet --beside forest --preset natural-pictures --count 20 --people 13
+  brittle validity write demo --count 100 --people 2
+  brittle validity write demo --people 3                  (the same sample, with a third page)
+  brittle validity write demo --preset hotflip --count 600 --people 3
+  brittle validity write lenet --beside forest --preset natural-pictures --count 20 --people 13
 
-presets, the last five as in papers:
+Send each person one page. The page opens from disk, loads nothing, and saves a file. Keep the key
+yourself: it says which text is which. Then: brittle validity read RUN FILE…
+
+presets (the last five are from papers):
 {presets}
-
-Send each person one page; it opens from disk, loads nothing, and saves a file. Keep the key, which
-says what is what. Then: brittle validity RUN FILE…
 """.format(presets="\n".join(f"  {name:<18} {one.about}" for name, one in PRESETS.items()))
 
 
-def _add_annotate_flags(parser: argparse.ArgumentParser) -> None:
+def _add_write_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="RUN", help="the name of a run, the start of it, or its file")
-    count = "how many items each person reads, if as many cases are broken (default: 100)"
+    count = "each person reads N items (default: 100, or all broken cases if there are fewer)"
     add("--count", type=positive, default=100, metavar="N", help=count)
-    people = "how many people read; all of them read all items (default: 2)"
+    people = "how many people read; each of them reads all items (default: 2)"
     add("--people", type=positive, default=2, metavar="N", help=people)
-    about = "what is asked; see below (default: standard)"
+    about = "the questions; the presets are listed above (default: standard)"
     add("--preset", default=STANDARD, choices=tuple(PRESETS), metavar="PRESET", help=about)
-    beside = "another run on the same data, for presets that compare two"
+    beside = "a second run on the same data, for presets that compare two runs"
     add("--beside", metavar="RUN", help=beside)
-    add("--seed", type=int, default=0, help="another seed draws another sample (default: 0)")
-    out = "the folder of the pages (default: the name of the run, with -pages)"
+    add("--seed", type=int, default=0, help="the seed of the sample (default: 0)")
+    out = "the folder for the pages (default: RUN-pages)"
     add("--out", type=Path, metavar="FOLDER", help=out)
     add_output_flags(parser)
 
 
-def _run_annotate(args: argparse.Namespace) -> None:
+def _write(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
     run = open_run(args.run, args.runs)
@@ -66,7 +67,7 @@ def _run_annotate(args: argparse.Namespace) -> None:
         console.tell(
             f"Each page has {plural(items, 'items')}, not {args.count}: no more cases are broken."
         )
-    console.print_result(args, lambda: _json(pages), lambda: _lines(pages))
+    console.print_result(args, lambda: _json(pages), lambda: _lines(pages), pages.key.parent)
 
 
 def _json(pages: Pages) -> dict[str, Any]:
@@ -96,49 +97,57 @@ def _lines(pages: Pages) -> str:
     return "\n".join(lines)
 
 
-ANNOTATE = Command(
-    ANNOTATE_EXAMPLES,
-    _add_annotate_flags,
-    _run_annotate,
+WRITE = Command(
+    WRITE_EXAMPLES,
+    _add_write_flags,
+    _write,
 )
 
 
-EXAMPLES = """\
+READ_EXAMPLES = """\
 examples:
-  brittle validity demo answers-*.json              (from what people saved)
-  brittle validity demo                             (what was measured; floors without people)
-  brittle validity demo answers-*.json --judge zoo:BiLSTM-W-GloVe-1@mr
-  brittle validity other --judge http:judge.toml --judge-pairs --calibration answers-*.json
+  brittle validity read demo answers-*.json              (what people saved)
+  brittle validity read demo                             (shows what was measured)
+  brittle validity read demo answers-*.json --judge zoo:BiLSTM-W-GloVe-1@mr
+  brittle validity read other --judge http:judge.toml --judge-pairs --calibration answers-*.json
 
 brittle show and brittle report then print raw and valid success side by side.
 """
 
 
-def _add_validity_flags(parser: argparse.ArgumentParser) -> None:
+def _add_read_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="RUN", help="the name of a run, the start of it, or its file")
-    add("files", metavar="FILE", nargs="*", type=Path, help="what people saved from their pages")
-    meaning = "from which answer on, of 1 to 5, the meaning is kept (default: 4)"
+    add(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        type=Path,
+        help="the files that people saved from their pages",
+    )
+    meaning = "the lowest answer from 1 to 5 that means: the meaning is kept (default: 4)"
     add("--meaning", type=int, default=4, metavar="N", help=meaning)
-    natural = "from which answer on, of 1 to 5, a text is natural enough (default: 3)"
+    natural = "the lowest answer from 1 to 5 that means: the text is natural (default: 3)"
     add("--natural", type=int, default=3, metavar="N", help=natural)
-    unfinished = "count files that are not finished, too"
+    unfinished = "also read files that are not finished"
     add("--unfinished", action="store_true", help=unfinished)
-    judge = "a target that judges all broken cases; people say how often it errs"
+    judge = "a target that judges all broken cases; the files of people measure its errors"
     add("--judge", metavar="TARGET", help=judge)
-    pairs = "the judge reads the fields original and adversarial, and answers valid or invalid"
+    pairs = "ask the judge about both texts (fields original and adversarial): valid or invalid?"
     add("--judge-pairs", action="store_true", help=pairs)
-    calibration = "files of people who read another run, to calibrate the judge (can be repeated)"
+    calibration = (
+        "files of people who read another run, to measure the errors of the judge (can be repeated)"
+    )
     add("--calibration", action="append", type=Path, default=[], metavar="FILE", help=calibration)
-    floors = "measure the floors that need no people (default: unless they are known, or the "
-    floors += "target is paid for)"
+    floors = "measure the baselines that need no people (default: yes, unless they are stored, or "
+    floors += "queries cost money)"
     add("--floors", action=argparse.BooleanOptionalAction, default=None, help=floors)
-    other = "a classifier of another family, for the floors (default: one of the zoo)"
+    other = "a classifier of another family, for the baselines (default: one of the zoo)"
     add("--other", metavar="TARGET", help=other)
     add_output_flags(parser)
 
 
-def _run_validity(args: argparse.Namespace) -> None:
+def _read(args: argparse.Namespace) -> None:
     from brittle.metrics.summary import summary
     from brittle.reports.validity import validity_block, validity_json
     from brittle.runs.run import open_run
@@ -192,8 +201,8 @@ def _floors(args: argparse.Namespace, run: Run) -> Any:
     return run.floors(other=args.other, costly=bool(args.floors))
 
 
-COMMAND = Command(
-    EXAMPLES,
-    _add_validity_flags,
-    _run_validity,
+READ = Command(
+    READ_EXAMPLES,
+    _add_read_flags,
+    _read,
 )

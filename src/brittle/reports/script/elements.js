@@ -18,4 +18,14 @@ const visible = (text) =>
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
   });
+// What a reader does not see as such in an edit, by number: invisible characters, and letters of
+// another script in what was a Latin word.
+const HIDDEN = /\p{Default_Ignorable_Code_Point}/gu;
+const FOREIGN = /(?!\p{Script=Latin})\p{L}/gu;
+const byNumber = (char) => `⟨U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+const revealed = (added, removed) => {
+  const isLatin = /\p{Script=Latin}/u.test(removed) && removed.search(FOREIGN) < 0;
+  const shown = added.replace(HIDDEN, byNumber);
+  return isLatin ? shown.replace(FOREIGN, byNumber) : shown;
+};
 const isolated = (text) => element("bdi", "", visible(text));

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks import ATTACKS
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
@@ -37,6 +38,7 @@ from brittle.studies.grid.study import (
     GridResults,
     GridStudy,
     cell_of,
+    split_row,
 )
 from brittle.studies.pool_tasks import zoo_specs
 from brittle.studies.pools import Member, Pool
@@ -45,6 +47,7 @@ from brittle.studies.study_files import backend_for, carry_out, task_runner
 from brittle.studies.transfer.member_tasks import attack_name, open_name
 from brittle.studies.transfer.scoring import check_texts, locked_fields
 from brittle.studies.transfer.transfer import open_pool, training_tasks
+from brittle.values import former_keywords, warn_of_former
 from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import FAILED, Report
 
@@ -136,10 +139,11 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
     ]
 
 
+@former_keywords(overwrite="new", report="progress")
 def grid(
     targets: str | Pool | Sequence[Any],
-    attacks: str | Sequence[str],
     examples: Any,
+    attacks: str | Sequence[str],
     *,
     limit: int = 100,
     all_right: bool = True,
@@ -150,8 +154,8 @@ def grid(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    report: Report = lambda message: None,
-    overwrite: bool = False,
+    progress: Report = lambda message: None,
+    new: bool = False,
     **settings: Any,
 ) -> GridStudy:
     """Run every attack on every target, and compare the targets case by case.
@@ -163,8 +167,9 @@ def grid(
     with `all_right=False` they are the first `limit` texts, and each target is attacked where it is
     right. The study is stored as FOLDER/NAME.study.json, its runs in FOLDER/NAME; the same call
     resumes it. A stored study of that name that is about something else is replaced only with
-    `overwrite`.
+    `new`.
     """
+    examples, attacks = _in_order(examples, attacks)
     folder = Path(folder).absolute()  # a target may change the working folder
     if limit < 1:
         raise UsageError(f"Got a limit of {limit} cases; expected 1 or more.")
@@ -182,9 +187,31 @@ def grid(
         "grid",
         request.name,
         folder,
-        partial(_measure, request, backend=where, report=report),
-        facts=None if overwrite else facts_of(request),
+        partial(_measure, request, backend=where, report=progress),
+        facts=None if new else facts_of(request),
     )
+
+
+def _in_order(examples: Any, attacks: Any) -> tuple[Any, str | Sequence[str]]:
+    """Return examples and attacks; they are swapped if they stand in the order of former versions.
+
+    Only names of attacks in the place of the examples, and none in that of the attacks, are sure.
+    """
+    if _are_attacks(examples) and not _are_attacks(attacks):
+        warn_of_former("grid(targets, attacks, examples)", "grid(targets, examples, attacks)")
+        return attacks, examples
+    return examples, attacks
+
+
+def _are_attacks(value: Any) -> bool:
+    """Tell whether a value is a text or a list of names of attacks."""
+    if not isinstance(value, str) and not (
+        isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value)
+    ):
+        return False
+    rows = value.split(",") if isinstance(value, str) else value
+    names = [split_row(row.strip())[0] for row in rows]
+    return all(name.lower() in ATTACKS or name.startswith("python:") for name in names)
 
 
 def _measure(request: GridRequest, folder: Path, backend: Workers, report: Report) -> GridStudy:

@@ -143,7 +143,7 @@ def _pair_json(row: PairedTest) -> dict[str, Any]:
 KIND = StudyKind(
     name="grid",
     noun="grid",
-    command="brittle grid",
+    command="brittle study grid",
     commands="brittle show and brittle report take grids, and brittle compare takes their runs.",
     facts=GridFacts,
     results=GridResults,

@@ -233,7 +233,7 @@ def case_rows(study: RobustnessStudy) -> list[dict[str, Any]]:
 KIND = StudyKind(
     name="robustness",
     noun="robustness study",
-    command="brittle robustness",
+    command="brittle study robustness",
     commands="brittle show, report, export and compare take it.",
     facts=RobustnessFacts,
     results=RobustnessResults,

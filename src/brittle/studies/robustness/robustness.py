@@ -36,6 +36,7 @@ from brittle.studies.study_files import carry_out, default_name
 from brittle.studies.transfer.scoring import locked_fields
 from brittle.studies.transfer.transfer import open_pool
 from brittle.targets.labels import match_labels
+from brittle.values import former_keywords
 
 log = logging.getLogger(__name__)
 DOUBTED = 100  # items that a generator looks at before anything is asked
@@ -54,6 +55,7 @@ class Selection:
     all_right: bool = False
 
 
+@former_keywords(report="progress")
 def robustness(
     targets: str | Pool | Sequence[Any],
     examples: Any,
@@ -71,7 +73,8 @@ def robustness(
     name: str | None = None,
     folder: str | Path = "runs",
     device: str = "auto",
-    report: Report = lambda message: None,
+    progress: Report = lambda message: None,
+    new: bool = False,
 ) -> RobustnessStudy:
     """Measure the distance of the nearest natural adversary for every target, case by case.
 
@@ -109,14 +112,14 @@ def robustness(
         )
 
         def measure(own_folder: Path) -> RobustnessStudy:
-            cases, left_out = search.run(own_folder / CASES_FILE, report)
+            cases, left_out = search.run(own_folder / CASES_FILE, progress)
             failed = failures | _never_answered(cases, opened)
             accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
             results = RobustnessResults(tuple(opened), tuple(cases), accuracy, scored, left_out)
             return Study("robustness", chosen, facts, results, failed)
 
         chosen = name or default_name(words, search.about)
-        return carry_out("robustness", chosen, Path(folder), measure, facts=facts)
+        return carry_out("robustness", chosen, Path(folder), measure, facts=None if new else facts)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferSt
             return found
     raise UsageError(
         f"There is no transfer study of {pool} in {str(folder)!r}. Make one first: "
-        f"brittle transfer {pool} pwws --data DATA"
+        f"brittle study transfer {pool} pwws --data DATA"
     )
 
 

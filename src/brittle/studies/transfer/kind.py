@@ -105,7 +105,7 @@ def _number(value: float) -> float | None:
 KIND = StudyKind(
     name="transfer",
     noun="transfer study",
-    command="brittle transfer",
+    command="brittle study transfer",
     commands="brittle show, report, export and compare take it.",
     facts=TransferFacts,
     results=TransferResults,

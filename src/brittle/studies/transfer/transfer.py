@@ -47,6 +47,7 @@ from brittle.studies.transfer.scoring import (
 )
 from brittle.studies.transfer.study import TransferFacts, TransferResults, TransferStudy, Winner
 from brittle.targets.labels import match_labels
+from brittle.values import former_keywords
 from brittle.workflow.backends import Workers
 from brittle.workflow.tasks import Report, Task
 from brittle.zoo.names.parsing import parse
@@ -225,6 +226,7 @@ def warnings_of(
 LIVE = "live:"
 
 
+@former_keywords(overwrite="new", report="progress")
 def transfer(
     pool: str | Pool | Sequence[Any],
     examples: Any,
@@ -240,8 +242,8 @@ def transfer(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    report: Report = lambda message: None,
-    overwrite: bool = False,
+    progress: Report = lambda message: None,
+    new: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -253,7 +255,7 @@ def transfer(
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
     the pool costs its own row and column. A stored study of that name that is about something else
-    is replaced only with `overwrite`.
+    is replaced only with `new`.
     """
     folder = Path(folder).absolute()  # a target may change the working folder
     if winners < 1:
@@ -270,7 +272,7 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    return run_study(request, folder, where, report, overwrite=overwrite)
+    return run_study(request, folder, where, progress, new=new)
 
 
 @dataclass(frozen=True)
@@ -320,7 +322,7 @@ def run_study(
     folder: Path,
     backend: Workers | None = None,
     report: Report = lambda message: None,
-    overwrite: bool = True,
+    new: bool = True,
 ) -> TransferStudy:
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
     return carry_out(
@@ -328,7 +330,7 @@ def run_study(
         request.name,
         folder,
         partial(_measure, request, backend=backend, report=report),
-        facts=None if overwrite else request.facts(),
+        facts=None if new else request.facts(),
         differs=request.other_texts,
     )
 

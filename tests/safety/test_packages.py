@@ -22,7 +22,7 @@ from brittle.safety.packages import KNOWN, TRUST_VARIABLE, KnownPackage, checked
 from brittle.safety.parts import HASHED
 from brittle.training.transformer import locate_encoder
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 
 

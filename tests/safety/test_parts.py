@@ -15,7 +15,7 @@ from brittle.safety import parts as module
 from brittle.safety.packages import KNOWN
 from brittle.safety.parts import HASHED, PURPOSES, WITHOUT_EXTRA, install, parts, pins
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REQUIRED = [
     "numpy>=1.26",
     'torch>=2.2; extra == "similarity"',

@@ -80,5 +80,8 @@ def test_pairs_of_a_class_with_an_empty_side_are_kept_and_counted(tmp_path: Path
 
 def test_a_file_without_one_whole_pair_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path / "pairs.csv", [("", "Niemand ist hier."), ("A text", "")])
-    with pytest.raises(UsageError, match="the label is missing"):
+    with pytest.raises(UsageError) as caught:
         files.load(path, ["en"], "de")
+    assert "1 row: no text (line 2)" in str(caught.value)
+    assert "1 row: no label (line 3)" in str(caught.value)
+    assert "--skip-bad" not in str(caught.value)  # no row would be left

@@ -1,0 +1,210 @@
+"""`brittle study select`: the members of a pool whose ensemble fools the others best."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brittle.cli import console
+from brittle.cli.command import Command, add_backend_flags, add_output_flags, backend_of, positive
+from brittle.cli.console import shown
+from brittle.errors import UsageError, unknown
+from brittle.safety.files import write_whole
+
+if TYPE_CHECKING:
+    from brittle.reports.study_page import StudyView
+    from brittle.studies.selecting.selecting import EnsembleCurves, SelectedEnsemble
+    from brittle.studies.transfer.study import TransferStudy
+
+ALL, NONE = "all", "none"
+METHODS = ("genetic", "greedy", "expert", "exhaustive", ALL)
+EXAMPLES = """\
+examples:
+  brittle study select pool:small --size 2..7       (after brittle study transfer)
+  brittle study select runs/demo.study.json --size 3 --method all
+  brittle study select pool:small --list LSTM-W-Random-1,CNN-C-Random-1,MiniLM --size 2,3
+  brittle study select pool:small --size 2..7 --method all --attack --out figure.html
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    study = "a pool that has a transfer study, or the name or file of a transfer study"
+    add("pool", metavar="POOL", help=study)
+    size = "the sizes of the ensembles: 3, or 2..7, or 2,4,6 (default: 2..7)"
+    add("--size", type=_sizes, metavar="SIZES", help=size)
+    add(
+        "--study",
+        type=Path,
+        metavar="FILE",
+        help="the transfer study to read (default: the newest of the pool)",
+    )
+    method = "the search (default: genetic); all runs each of them, and adds the paper's list"
+    add("--method", choices=METHODS, default="genetic", help=method)
+    add("--list", metavar="A,B,…", default="", help="add your own list of models, the best first")
+    held = "models to keep out of the ensembles, or none (default: every fifth model of each class "
+    held += "in pools of ten or more)"
+    add("--held-out", metavar="A,B,…", help=held)
+    add("--seed", type=int, default=0, help="the seed of the genetic search (default: 0)")
+    attack = parser.add_argument_group("attacking what was selected").add_argument
+    attack(
+        "--attack",
+        action="store_true",
+        help="attack the ensembles, and try the texts on all other models",
+    )
+    data = "the data of the study, if it is a file"
+    attack("--data", metavar="DATA", help=data)
+    attack("--text", metavar="COLUMN[,COLUMN]", help="the column of the texts in that file")
+    attack("--label", metavar="COLUMN", help="the column of the labels in that file")
+    limit = "attack only the first N texts of the study (default: all)"
+    attack("--limit", type=positive, metavar="N", help=limit)
+    out = "with --attack: write the figure as a page (.html) or as a figure (.svg)"
+    attack("--out", type=Path, metavar="FILE", help=out)
+    add_backend_flags(parser)
+    add_output_flags(parser)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """Parse sizes: a number, a range such as 2..7, or several of them with commas."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", part)
+        first = int(match[1]) if match else 0
+        last = int(match[2] or match[1]) if match else 0
+        if not 1 <= first <= last:
+            raise argparse.ArgumentTypeError(f"got {text}; expected sizes such as 3, 2..7 or 2,4")
+        sizes += range(first, last + 1)
+    return tuple(dict.fromkeys(sizes))
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle.studies.selecting.search import candidates_of
+    from brittle.studies.selecting.selecting import METHODS as EVERY
+    from brittle.studies.selecting.selecting import select
+    from brittle.studies.selecting.view import ensembles_json, ensembles_view
+
+    _check(args)
+    study = _study(args)
+    held_out = _held_out(args, study)
+    candidates = candidates_of(study.results.matrix(), held_out)
+    sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
+    methods = EVERY if args.method == ALL else (args.method,)
+    ensembles, notes = select(candidates, sizes, methods, args.seed, _names(args.list))
+    if not args.quiet:
+        for note in notes:
+            console.tell(note)
+    curves = _attacked(args, study, ensembles, held_out) if args.attack else None
+    view = ensembles_view(study, ensembles, held_out, curves)
+    if curves is not None and args.out is not None:
+        _write(args.out, view, curves)
+    console.print_result(
+        args, lambda: ensembles_json(study, ensembles, held_out, notes, curves), view.block
+    )
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.out is not None and not args.attack:
+        raise UsageError("--out draws what attacked ensembles reach: use it with --attack.")
+    if args.out is not None and args.out.suffix not in (".html", ".svg"):
+        raise UsageError(
+            f"Got --out {shown(args.out)}; expected a file that ends in .html or .svg."
+        )
+
+
+def _study(args: argparse.Namespace) -> TransferStudy:
+    """Load the study of a pool, or the one that is named instead of a pool."""
+    from brittle.studies.by_name import named_study, of_kind
+    from brittle.studies.pools import PREFIX
+    from brittle.studies.selecting.selecting import find_study
+
+    if args.study is None and not args.pool.startswith(PREFIX):
+        named = named_study(args.pool, args.runs)
+        if named is not None:
+            return of_kind(named[0], "transfer")
+    return find_study(args.pool, Path(args.runs), args.study)
+
+
+def _held_out(args: argparse.Namespace, study: TransferStudy) -> tuple[str, ...]:
+    from brittle.studies.selecting.search import ANY_BERT, EXPERT_LIST
+    from brittle.studies.selecting.selecting import default_held_out
+
+    own, known = _names(args.list), [target.name for target in study.targets]
+    for name in own:
+        if name not in (*known, ANY_BERT):
+            raise unknown("model of the study:", name, known)
+    if args.held_out is None:
+        return default_held_out(study.targets, spared={*EXPERT_LIST, *own})
+    if args.held_out == NONE:
+        return ()
+    names = _names(args.held_out)
+    for name in names:
+        if name not in known:
+            raise unknown("model of the study:", name, known)
+        if name in own:
+            raise UsageError(f"{name!r} is in --list and in --held-out. Leave it out of one.")
+    return names
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _attacked(
+    args: argparse.Namespace,
+    study: TransferStudy,
+    ensembles: Sequence[SelectedEnsemble],
+    held_out: Sequence[str],
+) -> EnsembleCurves:
+    """Attack the ensembles, and compute their curves."""
+    from brittle.data import load
+    from brittle.studies.selecting.selecting import attack_ensembles, ensemble_curves
+    from brittle.studies.transfer.study import counts_of
+
+    split = None if args.data else study.split
+    columns = {"text": args.text, "label": args.label, "locked": study.locked}
+    dataset = load(args.data or study.data, split=split, **columns)
+    report = (lambda message: None) if args.quiet else console.tell
+    attacked = attack_ensembles(
+        study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit
+    )
+    if not args.quiet:
+        for name, reason in attacked.failures.items():
+            console.tell(f"Left out: {name}. {reason}")
+        for warning in attacked.warnings:
+            console.tell(f"warning: {warning}")
+    singles, matrix = study.results.matrix(), attacked.results.matrix()
+    return ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
+
+
+def _write(out: Path, view: StudyView, curves: EnsembleCurves) -> None:
+    """Write a page with both figures, or an SVG of each: FILE.svg and FILE-held-out.svg."""
+    from brittle.studies.selecting.view import ensemble_drawings
+
+    if out.suffix == ".html":
+        write_whole(out, view.html())
+        return
+    for name, drawing in ensemble_drawings(curves).items():
+        file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
+        write_whole(file, drawing.file())
+
+
+COMMAND = Command(
+    EXAMPLES,
+    _add_flags,
+    _run,
+    usual=(
+        "size",
+        "method",
+        "held-out",
+        "seed",
+        "attack",
+        "limit",
+        "out",
+        "workers",
+        "json",
+        "quiet",
+    ),
+)
