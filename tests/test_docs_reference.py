@@ -97,6 +97,13 @@ def test_every_setting_of_an_attack_has_its_entry(name: str) -> None:
         assert f"`--{setting.name.replace('_', '-')}`" in text, setting.name
 
 
+def test_every_attack_has_its_row() -> None:
+    page = (REFERENCE / "attacks.md").read_text("utf-8").partition("\n## ")[0]
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)]
+    assert sorted(named) == sorted(ATTACKS)
+
+
 def test_every_public_name_has_its_entry() -> None:
     page = (REFERENCE / "python.md").read_text("utf-8")
     named = re.findall(r"^::: brittle\.(\w+)$", page, re.MULTILINE)
