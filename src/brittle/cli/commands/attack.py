@@ -333,7 +333,7 @@ def _add_try_flags(parser: argparse.ArgumentParser) -> None:
 def _run_try(args: argparse.Namespace) -> None:
     from brittle.attacks import wanted_mask
     from brittle.goals.parsing import join_goals
-    from brittle.reports.terminal import attempts_block, attempts_ladder
+    from brittle.reports.attempts import attempts_block, attempts_ladder
     from brittle.runs.runner import ladder_attacks, try_text
 
     args.wanted_mask = wanted_mask(args.attack) if args.attack else None
