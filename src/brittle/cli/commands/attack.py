@@ -117,7 +117,7 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
     seed = "the seed of the random order and of the attack (default: 0)"
     # Not set at all if it is not given: `--limit all` and no limit differ.
-    about = f"attack the first N examples of a random order, or all (default: all; "
+    about = "attack the first N examples of a random order, or all (default: all; "
     about += f"{FIRST_TRY:,} if there are more than {2 * FIRST_TRY:,})"
     limit = {"default": argparse.SUPPRESS, "help": about}
     add_data_flags(parser, data=known, limit=limit, seed=seed)
