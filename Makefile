@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TESTS := $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick system golden docs check bench acceptance size clean
+.PHONY: help demo test suite quick system golden docs check lint types bench acceptance size clean
 
 help:
 	@echo 'make demo        train a model, attack it, write report.html'
@@ -35,7 +35,13 @@ help:
 demo: $(VENV)/.demo
 	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
 
-test: $(VENV)/.all system check
+# What takes one core or the network goes side by side; types are checked beside the tests.
+test:
+	@$(MAKE) --no-print-directory -j2 $(VENV)/.all system
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j2 types suite
+
+suite: $(VENV)/.all
 	$(TESTS)
 
 quick: $(VENV)/.all
@@ -51,9 +57,13 @@ docs: $(VENV)/.docs
 	$(VENV)/bin/zensical build --strict --clean
 	@echo 'The site is in site/: open site/index.html, or $(VENV)/bin/zensical serve for its search.'
 
-check: $(VENV)/.all
+check: lint types
+
+lint: $(VENV)/.all
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
+
+types: $(VENV)/.all
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/.all

@@ -3,9 +3,16 @@
     python scripts/imports.py [--json]
 
 An attack is made in a temporary folder (the model comes from the cache, or is trained once), then
-shown and reported. A file is run if one of its functions is called. CPU is the least of several
+shown and reported. A file is run if one of its functions is called; a comprehension in the body of
+a module is no function (Python 3.12 runs it as part of the body). CPU is the least of several
 processes. The second half counts the source: files, lines, public class names that are defined
 more than once, and branches on the kind of a model or on the class of its settings.
+
+Two figures count branches. "on any .kind" has every comparison of an attribute of that name, and
+every isinstance of a class of models' settings. "on the kind of a model" leaves out comparisons
+with constants none of which is the kind of a model (`zoo/families.py`), such as the kind of a
+question ("scale"), of scores ("label") or of items ("text"). What is compared with a variable
+counts, whatever it is: the kind of a parameter of `inspect`, of a study, of a dtype.
 """
 
 from __future__ import annotations
@@ -31,14 +38,18 @@ TRACED = """
 import json, sys, threading
 run, opens, files = sys.argv[1], [], set()
 packages = tuple(sys.argv[2].split(","))
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 def opened(event, args):
     if event == "sqlite3.connect" and run in str(args[0]):
         opens.append(str(args[0]))
 
 def called(frame, event, arg):
-    if event == "call" and frame.f_code.co_flags & 1:  # a function, not the body of a module
-        files.add(frame.f_code.co_filename)
+    if event != "call" or not frame.f_code.co_flags & 1:  # not the body of a module
+        return
+    if frame.f_code.co_name in COMPREHENSIONS and frame.f_back.f_code.co_name == "<module>":
+        return
+    files.add(frame.f_code.co_filename)
 
 sys.addaudithook(opened)
 threading.setprofile(called)
@@ -112,7 +123,8 @@ def source() -> dict[str, Any]:
         "lines": lines,
         "files per 10,000 lines": round(len(paths) / lines * 10_000, 1),
         "public class names defined more than once": len(twice),
-        "branches on .kind or a settings class": sum(map(branches, trees)),
+        "branches on any .kind or a settings class": sum(len(branches(tree)) for tree in trees),
+        "branches on the kind of a model": sum(is_of_models(b) for t in trees for b in branches(t)),
         "duplicate names": twice,
     }
 
@@ -123,18 +135,35 @@ def class_names(trees: Sequence[ast.Module]) -> Counter[str]:
     return Counter(node.name for node in nodes if not node.name.startswith("_"))
 
 
-def branches(tree: ast.Module) -> int:
-    """Count comparisons with any `.kind`, and isinstance of the classes of models' settings."""
-    count = 0
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = (node.left, *node.comparators)
-            count += any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
-        elif isinstance(node, ast.Match):
-            count += isinstance(node.subject, ast.Attribute) and node.subject.attr == "kind"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
-            count += any(name in SETTINGS_CLASSES for name in names_in(node.args[1]))
-    return count
+def branches(tree: ast.Module) -> list[ast.AST]:
+    """List comparisons with any `.kind`, and isinstance of the classes of models' settings."""
+    return [node for node in ast.walk(tree) if is_branch(node)]
+
+
+def is_branch(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        return any(is_kind(side) for side in (node.left, *node.comparators))
+    if isinstance(node, ast.Match):
+        return is_kind(node.subject)
+    is_check = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+    return is_check and bool(names_in(node.args[1]) & SETTINGS_CLASSES)
+
+
+def is_kind(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "kind"
+
+
+def is_of_models(branch: ast.AST) -> bool:
+    """Tell whether a branch may be on the kind of a model."""
+    if not isinstance(branch, ast.Compare):
+        return True
+    nodes = [node for side in (branch.left, *branch.comparators) for node in ast.walk(side)]
+    kinds = [node for node in nodes if is_kind(node)]
+    names = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name | ast.Call)]
+    inner = {id(node) for kind in kinds for node in ast.walk(kind)}
+    if len(kinds) > 1 or any(id(name) not in inner for name in names):
+        return True  # compared with a variable
+    return any(isinstance(n, ast.Constant) and n.value in MODEL_KINDS for n in nodes)
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -153,7 +182,16 @@ def settings_classes() -> frozenset[str]:
     return frozenset(found)
 
 
+def model_kinds() -> frozenset[str]:
+    """Return the kinds that the records of models have."""
+    tree = ast.parse((ROOT / "src/brittle/zoo/families.py").read_text("utf-8"))
+    keywords = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
+    values = [node.value for node in keywords if node.arg == "kind"]
+    return frozenset(str(node.value) for node in values if isinstance(node, ast.Constant))
+
+
 SETTINGS_CLASSES = settings_classes()
+MODEL_KINDS = model_kinds()
 
 
 def main() -> None:

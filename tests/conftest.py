@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 import brittle
+import costs
 from brittle import redaction
 from brittle.targets import registry
 from brittle.targets.registry import Opener, TargetKind
@@ -33,10 +34,13 @@ settings.register_profile("brittle", deadline=None)
 settings.load_profile("brittle")
 HEALTH_CHECKS = {
     "RAY_health_check_initial_delay_ms": "0",
-    "RAY_health_check_period_ms": "1000",
-    "RAY_health_check_failure_threshold": "5",
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_failure_threshold": "3",
 }
-"""A killed node is noticed in seconds; with Ray's own settings it takes a quarter of a minute."""
+"""A killed node is noticed in 2 seconds; with Ray's own settings it takes a quarter of a minute.
+
+A check of a node that lives, but is slow to answer, fails only after 10 seconds.
+"""
 SHARED_CACHE = "BRITTLE_TESTS_CACHE"
 """Names the cache of the test run also to tests that have a cache of their own."""
 
@@ -48,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the test run one empty cache, never the user's: workers inherit the variable."""
+    config.pluginmanager.register(costs)
     if not hasattr(config, "workerinput"):
         folder = tempfile.mkdtemp(prefix="brittle-tests-")
         os.environ["BRITTLE_CACHE"] = os.environ[SHARED_CACHE] = folder

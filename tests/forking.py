@@ -1,16 +1,18 @@
 """`brittle` without its start: a server that has imported everything forks for each command.
 
-A start of brittle takes a second, most of it for imports. The doc pages have a hundred commands, in
-scripts of bash that need a real process with its own folder, variables and pipes: a fork has them.
-What must be a fresh interpreter (signals, limits, what is imported) starts one itself.
+A start of brittle takes a second, most of it for imports. The tests have hundreds of commands that
+need a real process with its own folder, variables, pipes, signals and exit code: a fork has them.
+What must be a fresh interpreter (limits, what is imported, how Python is set) starts one itself.
 
     python tests/forking.py SOCKET            serves
     python tests/forking.py SOCKET WORD …     asks: as `brittle WORD …`
 """
 
 import os
+import signal
 import socket
 import sys
+from typing import Any
 
 FILE_DESCRIPTORS = 3
 MAX_BYTES = 1 << 20
@@ -19,27 +21,61 @@ TABLES = (
     *("bigrams:bigrams", "vectors:counterfitted", "tags:load_lexicon", "wordnet:senses"),
     *("wordnet:substitutes", "wordnet:wordnet", "forms:load_lemminflect"),
 )
+PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+_started: list[Any] = []
+
+
+def brittle_words() -> list[str]:
+    """Return the words that stand for `brittle`; the first call starts the server.
+
+    The server ends with this process, whose end closes the server's input.
+    """
+    if not _started:
+        import subprocess
+        import tempfile
+        import time
+
+        # A path of pytest may be too long for a socket.
+        path = os.path.join(tempfile.mkdtemp(prefix="brittle-"), "socket")
+        words = [sys.executable, __file__, path]
+        server = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+        _started[:] = server, path  # without the server its input would be closed
+        while not os.path.exists(path):
+            assert server.poll() is None
+            time.sleep(0.02)
+    return [sys.executable, "-I", "-S", __file__, _started[1]]
 
 
 def ask(path: str, words: list[str]) -> int:
-    """Have a command run in this folder, with our variables and streams; return its exit code."""
+    """Have a command run in this folder, with our variables and streams; return its exit code.
+
+    It receives our signals, and ends when we do. If a signal ends it, the same ends us.
+    """
     variables = [f"{name}={value}" for name, value in os.environ.items()]
     message = "\0".join([os.getcwd(), str(len(words)), *words, *variables])
     with socket.socket(socket.AF_UNIX) as connection:
+        for number in PASSED_ON:
+            signal.signal(number, lambda number, _: connection.send(bytes([number])))
         connection.connect(path)
         content = message.encode("utf-8", "surrogateescape")
         socket.send_fds(connection, [len(content).to_bytes(8, "big")], [0, 1, 2])
         connection.sendall(content)
         answer = connection.recv(16)
-    return int(answer) if answer else 1
+    code = int(answer) if answer else 1
+    if code < 0:
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 def serve(path: str) -> None:
     """Answer until the process that started this one closes our input."""
+    import gc
     import importlib
     import pkgutil
     import select
-    import signal
+    import shutil
 
     import brittle
 
@@ -50,6 +86,8 @@ def serve(path: str) -> None:
     for table in TABLES:
         module, _, load = table.partition(":")
         getattr(importlib.import_module(f"brittle.english.{module}"), load)()
+    gc.collect()
+    gc.freeze()  # or the first collection in each fork would copy all this memory
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -57,11 +95,10 @@ def serve(path: str) -> None:
         while True:
             ready, _, _ = select.select([listener, sys.stdin], [], [])
             if listener not in ready:
-                return
+                return shutil.rmtree(os.path.dirname(path), ignore_errors=True)
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 answer(connection)
             connection.close()
 
@@ -72,18 +109,41 @@ def answer(connection: socket.socket) -> None:
     size, content = int.from_bytes(head, "big"), b""
     while len(content) < size:
         content += connection.recv(MAX_BYTES)
+    ended, ends = socket.socketpair()
+    for end in (ended, ends):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ends.fileno())
     child = os.fork()
     if child == 0:
-        connection.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for each in (connection, ended, ends):
+            each.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
         run(content.decode("utf-8", "surrogateescape").split("\0"))
     for stream in streams:
         os.close(stream)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    connection.sendall(str(code if code >= 0 else 128 - code).encode())
+    code = wait(child, connection, ended)
+    connection.sendall(str(code).encode())
     os._exit(0)
+
+
+def wait(child: int, connection: socket.socket, ended: socket.socket) -> int:
+    """Wait for a child, and pass signals on to it; kill it if the one who asked is gone."""
+    import select
+
+    while True:
+        ready, _, _ = select.select([connection, ended], [], [])
+        if ended in ready:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        numbers = connection.recv(1)
+        os.kill(child, numbers[0] if numbers else signal.SIGKILL)
+        if not numbers:
+            os.waitpid(child, 0)
+            os._exit(0)
 
 
 def run(parts: list[str]) -> None:
@@ -91,6 +151,7 @@ def run(parts: list[str]) -> None:
     import importlib
     import traceback
 
+    from brittle.cli import __main__ as script
     from brittle.cli import main
 
     folder, count, *rest = parts
@@ -98,7 +159,8 @@ def run(parts: list[str]) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(variable.split("=", 1) for variable in variables)
-    sys.argv = ["brittle", *words]
+    sys.argv = [script.__file__, *words]
+    sys.modules["__main__"] = script
     sys.path[0] = folder
     importlib.invalidate_caches()
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115

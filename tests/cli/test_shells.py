@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import shutil
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from forking import brittle_words
+
 SECONDS = 60.0
 PROGRAM = """\
 #!/bin/sh
-if [ "$1" = setup ]; then exec "{python}" -m brittle.cli "$@"; fi
+if [ "$1" = setup ]; then exec {brittle} "$@"; fi
 for word in "$@"; do printf '%s\\0' "$word"; done > "{record}.new"
 mv "{record}.new" "{record}"
 """
@@ -81,7 +83,8 @@ class Terminal:
 
     def __init__(self, shell: str, folder: Path, program: Path) -> None:
         self._record = program / "record"
-        (program / "brittle").write_text(PROGRAM.format(python=sys.executable, record=self._record))
+        brittle = shlex.join(brittle_words())
+        (program / "brittle").write_text(PROGRAM.format(brittle=brittle, record=self._record))
         (program / "brittle").chmod(0o755)
         environment = os.environ | {
             "PATH": f"{program}:{os.environ['PATH']}",

@@ -189,3 +189,20 @@ def test_a_label_that_the_target_lacks_names_both_remedies() -> None:
     with pytest.raises(UsageError, match=r"'n/a' of the labels.*--labels 'n/a=LABEL'.*--skip-bad"):
         match_labels(["pos", "n/a"], ["neg", "pos"])
     assert match_labels(["pos", "n/a"], ["neg", "pos"], "n/a=neg") == {"pos": 1, "n/a": 0}
+
+
+def test_a_command_that_cannot_leave_rows_out_names_no_flag_for_it(
+    messy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path / "rules.json")]
+    assert main(["rules", "mine", "--data", str(messy), "--method", "pmi", *out]) == 2
+    told = capsys.readouterr().err
+    assert "2 rows: no label (lines 6, 7)" in told and "Mend the file." in told
+    assert "--skip-bad" not in told
+
+
+def test_augment_leaves_bad_rows_out_too(messy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "more.csv"
+    flags = ["--text", "review", "--label", "stars", "--skip-bad"]
+    assert main(["augment", str(messy), *flags, "--out", str(out), "--quiet"]) == 0
+    assert len(data.load(str(out), text=["review"], label="stars")) >= 5

@@ -18,7 +18,7 @@ MAP = HeatMap(
     NAMES,
     NAMES,
     (VALUES, VALUES),
-    Scale.around([0.0, 0.9]),
+    Scale(),
     f"A map of {EVIL}",
     row_groups=("first", EVIL, "first"),
     column_groups=("a group with a long name that has no room", "b", "b"),
@@ -26,15 +26,23 @@ MAP = HeatMap(
 )
 
 
-@pytest.mark.parametrize(
-    ("rates", "ends"), [([], (0.0, 1.0)), ([0.3, 0.3], (0.3, 0.4)), ([0.05, 0.61], (0.0, 0.7))]
-)
-def test_a_scale_has_tenths_at_its_ends(rates: list[float], ends: tuple[float, float]) -> None:
-    scale = Scale.around(rates)
-    assert (scale.low, scale.high) == pytest.approx(ends)
-    assert scale.css(scale.low) == "a0" and scale.css(scale.high, "b") == f"b{LEVELS - 1}"
+def test_a_scale_runs_from_0_to_100_percent() -> None:
+    scale = Scale()
+    assert (scale.low, scale.high) == (0.0, 1.0) and len(scale.ticks) == 11
+    assert scale.css(0.0) == "a0" and scale.css(1.0, "b") == f"b{LEVELS - 1}"
     assert scale.css(None) == scale.css(math.nan) == "ae"
     assert f".a{LEVELS - 1}{{" in colour_rules()
+
+
+def test_a_group_of_one_member_with_its_name_is_labelled_once() -> None:
+    groups = ("naive-bayes", "LSTM", "LSTM")
+    names = ("naive-bayes", "LSTM-1", "LSTM-2")
+    one = HeatMap(names, names, (VALUES,), Scale(), "", groups, groups)
+    page = Markup(one)
+    assert page.count('title="naive-bayes">naive-bayes<') == 2  # of its row and of its column
+    assert page.count('title="LSTM">LSTM<') == 2
+    texts = [text.text for text in ElementTree.fromstring(one.svg("", "")).iter("text")]
+    assert texts.count("naive-bayes") == 2
 
 
 def test_rows_stand_in_their_groups() -> None:
@@ -44,7 +52,7 @@ def test_rows_stand_in_their_groups() -> None:
     assert page.count('<th rowspan="2" class="group">') == 1
     assert page.count('class="g narrow"') == 1
     cells = re.findall(r'<td class="([^"]*)"><b class="all">(\d*)</b>', page)
-    assert len(cells) == 9 and cells[0] == (f"{MAP.scale.css(0.1)} b5 g d", "10")
+    assert len(cells) == 9 and cells[0] == ("a5 b5 g d", "10")
     assert [name for name, number in cells if not number] == ["ae be", "ae be g"]
     assert "<b on" not in page and "\x1b" not in page
 
@@ -60,7 +68,7 @@ def test_a_drawing_has_every_cell_and_every_name() -> None:
 def test_a_legend_names_what_there_is() -> None:
     whole, bare = Markup(Legend(MAP.scale, "base", "empty")), Markup(Legend(MAP.scale))
     assert 'class="swatch d"' in whole and 'class="swatch ae"' in whole
-    assert "swatch" not in bare and bare.count("%</span>") == 10
+    assert "swatch" not in bare and bare.count("%</span>") == 11
 
 
 @pytest.mark.parametrize("has_numbers", [True, False])

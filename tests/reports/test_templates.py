@@ -57,7 +57,7 @@ def test_the_page_of_a_study() -> None:
     assert "a <del>good</del><ins>fun</ins> film" in page
     assert '<h2>Heading</h2><p class="lead">Lead.</p>' in page and "<h3>A table</h3>" in page
     assert "<dt>pool</dt><dd><bdi>a 1, b &lt;script" in page and "<dt>empty" not in page
-    assert page.index("mean rate") < page.index("Heading") < page.index("How it was run")
+    assert page.index("mean rate") < page.index("Heading") < page.index("Settings and seed")
 
 
 def test_a_page_runs_its_own_script_alone() -> None:

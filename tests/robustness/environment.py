@@ -62,7 +62,7 @@ def full_disk(folder: Path) -> None:
     def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (180_000, 180_000))
 
-    ended = command(workspace, *ATTACK, preexec_fn=limit_file_size)
+    ended = command(workspace, *ATTACK, fresh=True, preexec_fn=limit_file_size)
     assert ended.returncode == 3, ended.stderr
     assert "cannot be written" in ended.stderr and "Resume with: brittle attack" in ended.stderr
     assert 0 < rows_stored(workspace) < 150
@@ -250,11 +250,11 @@ def nowhere_to_write(folder: Path) -> None:
 def plain_terminal(folder: Path) -> None:
     attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
     ascii_only = {"PYTHONIOENCODING": "ascii"}
-    shown = command(folder, "show", "run", env=ascii_only)
+    shown = command(folder, "show", "run", env=ascii_only, fresh=True)
     assert shown.returncode == 0 and "a [good?full] film" in shown.stdout, shown.stderr
-    tried = command(folder, "try", "python:none", "x", "--json", env=ascii_only)
+    tried = command(folder, "try", "python:none", "x", "--json", env=ascii_only, fresh=True)
     assert tried.returncode == 2 and "Traceback" not in tried.stderr
-    listed = command(folder, "show", "run", "--json", env=ascii_only)
+    listed = command(folder, "show", "run", "--json", env=ascii_only, fresh=True)
     assert json.loads(listed.stdout)["run"] == "run"
 
 

@@ -133,11 +133,11 @@ def prints(folder: Path) -> None:
 def odd_streams(folder: Path) -> None:
     attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
-    listed = command(folder, "show", "run", "--json", env=ascii_only)
+    listed = command(folder, "show", "run", "--json", env=ascii_only, fresh=True)
     assert listed.returncode == 0 and json.loads(listed.stdout)["run"] == "run"
-    closed = command(folder, "show", "run", "--json", preexec_fn=lambda: os.close(1))
+    closed = command(folder, "show", "run", "--json", fresh=True, preexec_fn=lambda: os.close(1))
     assert (closed.returncode, closed.stderr) == (0, "")
-    both = command(folder, "show", "nobody", preexec_fn=lambda: os.closerange(0, 3))
+    both = command(folder, "show", "nobody", fresh=True, preexec_fn=lambda: os.closerange(0, 3))
     assert both.returncode == 2
 
 
@@ -253,7 +253,7 @@ def killed_while_writing(folder: Path) -> None:
 def kill_while_writing(folder: Path, name: str, words: tuple[str, ...]) -> None:
     """Kill a command as soon as it writes a file, and check what is there."""
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    with started(folder, *words) as process:
+    with started(folder, *words, fresh=True) as process:
         while process.poll() is None:
             now = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.exists()}
             if now != before:

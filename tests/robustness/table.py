@@ -18,6 +18,7 @@ import brittle
 from brittle.results import Result
 from brittle.runs.run import Run
 from brittle.testing import FakeTarget
+from forking import brittle_words
 
 Check = Callable[[Path], None]
 WEIGHTS = {"good": 2.0, "great": 2.0, "wonderful": 1.0, "bad": -2.0, "dull": -1.0}
@@ -116,11 +117,18 @@ def argv(*words: str) -> list[str]:
 
 
 def command(
-    folder: Path, *words: str, env: dict[str, str] | None = None, **settings: Any
+    folder: Path,
+    *words: str,
+    env: dict[str, str] | None = None,
+    fresh: bool = False,
+    **settings: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder and wait for it, at most five minutes."""
+    """Run a command in a folder and wait for it, at most five minutes.
+
+    It is `fresh` where it needs an interpreter of its own, with its limits, streams or variables.
+    """
     return subprocess.run(
-        argv(*words),
+        argv(*words) if fresh else [*brittle_words(), *words],
         cwd=folder,
         env=os.environ | (env or {}),
         capture_output=True,
@@ -157,12 +165,16 @@ def equal_to_fresh(workspace: Path, fresh: Path, count: int) -> None:
 
 @contextmanager
 def started(
-    folder: Path, *words: str, env: dict[str, str] | None = None
+    folder: Path, *words: str, env: dict[str, str] | None = None, fresh: bool = False
 ) -> Iterator[subprocess.Popen[str]]:
-    """Start a command in a folder; kill it at the end if it still runs."""
+    """Start a command in a folder; kill it at the end if it still runs.
+
+    It is `fresh` where it must be dead as soon as it is killed.
+    """
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = argv(*words) if fresh else [*brittle_words(), *words]
     process = subprocess.Popen(
-        argv(*words), cwd=folder, env=os.environ | (env or {}), text=True, **pipes
+        command, cwd=folder, env=os.environ | (env or {}), text=True, **pipes
     )
     with process:
         try:

@@ -268,17 +268,17 @@ def ends_the_program(folder: Path) -> None:
     slow=True,
 )
 def exits_on_some(folder: Path) -> None:
-    workspace = write_workspace(folder / "here", 40)
+    workspace = write_workspace(folder / "here", 10)
     dies = {"DIE_ON": "7", "DIE_BY": "exit"}
     ended = command(workspace, *ATTACK, env=dies)
     assert ended.returncode == 3 and "os._exit(0)" in ended.stderr and not ended.stdout
     assert "Resume with: brittle attack python:model:classify" in ended.stderr
     assert not brittle.open_run("run", workspace / "runs").results()
     listed = json.loads(command(workspace, "list", "runs", "--json").stdout)
-    assert [run["cases"] for run in listed] == ["0/40"]
+    assert [run["cases"] for run in listed] == ["0/10"]
     ended = command(workspace, *ATTACK, "--workers", "2", env=dies)
     assert ended.returncode == 0 and "died (exit code 0)" in ended.stderr
-    check_only_one_ends_as_an_error(workspace, folder / "fresh", 40)
+    check_only_one_ends_as_an_error(workspace, folder / "fresh", 10)
 
 
 @row(
@@ -287,21 +287,21 @@ def exits_on_some(folder: Path) -> None:
     slow=True,
 )
 def kills_the_process(folder: Path) -> None:
-    for how, number, word in (
-        ("crash", -signal.SIGSEGV, "(Segmentation fault) "),
-        ("kill", -9, ""),
+    for how, number, word, count, asked in (
+        ("crash", -signal.SIGSEGV, "(Segmentation fault) ", 40, 32),
+        ("kill", -9, "", 10, 10),
     ):
-        workspace = write_workspace(folder / how, 40)
+        workspace = write_workspace(folder / how, count)
         dies = {"DIE_ON": "7", "DIE_BY": how}
         ended = command(workspace, *ATTACK, env=dies)
         assert ended.returncode == number and (workspace / "runs" / "run.asking").exists()
         ended = command(workspace, *ATTACK, env=dies)
-        assert f"ended without a word {word}while the target was asked about 32 c" in ended.stderr
+        assert f"without a word {word}while the target was asked about {asked} " in ended.stderr
         check_named(ended)
-        check_only_one_ends_as_an_error(workspace, folder / f"{how}-fresh", 40)
-    workspace = write_workspace(folder / "workers", 40)
+        check_only_one_ends_as_an_error(workspace, folder / f"{how}-fresh", count)
+    workspace = write_workspace(folder / "workers", 10)
     check_named(command(workspace, *ATTACK, "--workers", "2", env=dies))
-    check_only_one_ends_as_an_error(workspace, folder / "workers-fresh", 40)
+    check_only_one_ends_as_an_error(workspace, folder / "workers-fresh", 10)
 
 
 def check_named(ended: subprocess.CompletedProcess[str]) -> None:

@@ -51,6 +51,6 @@ def write_rows(path: Path, count: int) -> None:
     with gzip.open(path, "wt", 1) if is_packed else path.open("w") as file:
         if not is_packed:
             file.write("text,label\n")
+        texts = [" ".join(words[(i * k + i // 8) % 8] for k in range(1, 9)) for i in range(64)]
         for i in range(count):
-            text = " ".join(words[(i * k + i // 8) % 8] for k in range(1, 9))
-            file.write(form.format(f"{text} {i}", ("negative", "positive")[i % 2]))
+            file.write(form.format(f"{texts[i % 64]} {i}", ("negative", "positive")[i % 2]))

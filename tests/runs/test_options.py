@@ -12,7 +12,7 @@ import brittle
 from brittle import Keep, Limits, Target, Workers
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.errors import UsageError
-from brittle.runs.options import FLAT_KEYWORDS, split_flat, with_flat
+from brittle.runs.options import FLAT_KEYWORDS, Aim, Session, split_flat, with_flat
 from brittle.testing import FakeTarget
 
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
@@ -81,6 +81,7 @@ def test_a_target_that_is_open_keeps_its_name(tmp_path: Path) -> None:
 
 def test_every_flat_keyword_belongs_to_a_field_and_to_no_setting() -> None:
     owners: dict[str, type] = {"target": Target, "limits": Limits, "keep": Keep, "workers": Workers}
+    owners |= {"aim": Aim, "session": Session}
     for owner, name in FLAT_KEYWORDS.values():
         assert name in (*inspect.signature(owners[owner]).parameters, "about_target")
     for attack in ATTACKS:
@@ -88,3 +89,17 @@ def test_every_flat_keyword_belongs_to_a_field_and_to_no_setting() -> None:
     options, rest = split_flat({"backend": "ray", "words": 2})
     assert options["workers"] == {"backend": "ray"} and rest == {"words": 2}
     assert with_flat(Workers(2), "workers", {"backend": "ray"}) == Workers(2, "ray")
+
+
+def test_attack_has_few_named_parameters_and_knows_those_of_the_last_version(
+    tmp_path: Path,
+) -> None:
+    assert len(set(inspect.signature(brittle.attack).parameters) - {"settings"}) == 14
+    heard: list[str] = []
+    flat = attacked(tmp_path, name="flat", toward="negative", warn=heard.append)
+    aim, session = Aim(toward="negative"), Session(warn=heard.append)
+    whole = attacked(tmp_path, name="whole", goal=aim, session=session)
+    assert flat.manifest["goal"] == whole.manifest["goal"] == "toward negative"
+    assert flat.results() == whole.results()
+    with pytest.raises(UsageError, match="same option twice"):
+        attacked(tmp_path, goal=aim, toward="positive")

@@ -128,4 +128,4 @@ def test_the_other_levels_keep_the_shipped_readings(run: brittle.Run, tmp_path: 
     assert climbed is not None
     line = reading_line(climbed, run_readings(run, results))
     assert line is not None
-    assert line.startswith("valid: 2 people read") and "; of other levels says one" in line
+    assert line.startswith("valid: 2 people read") and "; other levels judged by one" in line

@@ -7,7 +7,7 @@ contract test.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ __all__ = [
     "resolve_attack",
     "settings",
     "summary",
+    "unchosen_settings",
     "wanted_mask",
 ]
 
@@ -52,6 +53,11 @@ def default_settings(name: str) -> dict[str, Any]:
     """Return the settings of an attack by default; none for a live attack, which has no recipe."""
     is_named = name.startswith("python:") or name.lower() in ATTACKS
     return {item.name: item.default for item in settings(recipe(name))} if is_named else {}
+
+
+def unchosen_settings(name: str, chosen: Collection[str]) -> dict[str, Any]:
+    """Return the settings of an attack that are not `chosen`, at their defaults."""
+    return {key: value for key, value in default_settings(name).items() if key not in chosen}
 
 
 def build(

@@ -73,6 +73,12 @@ def _run(args: argparse.Namespace) -> None:
         load_command(args.command).run(args)
     except SystemExit as error:
         raise exit_refused(error) from error
+    except UsageError as error:
+        problems = getattr(error, "problems", None)  # of a table
+        if problems is None or hasattr(args, "skip_bad"):
+            raise
+        # The remedy would name flags that this command does not have.
+        raise UsageError(f"{problems}\nMend the file.") from error
 
 
 def _resumes(words: Sequence[str]) -> bool:

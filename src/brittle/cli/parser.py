@@ -31,7 +31,12 @@ ELSEWHERE = {"--beam": "The beam of a translator stands behind its name, as in T
 _NEEDED = "the following arguments are required: "
 COMMAND = "COMMAND"
 _LEFT_OVER = "unrecognized arguments: "
-_KINDS = {"int": "a whole number", "positive": "a whole number of at least 1", "float": "a number"}
+_KINDS = {
+    "int": "a whole number",
+    "positive": "a whole number of at least 1",
+    "count_or_all": "a whole number of at least 1, or all",
+    "float": "a number",
+}
 MAX_FLAGS = 12
 """With more flags than that a command has `--help-all`, and `--help` shows the usual ones."""
 

@@ -106,7 +106,8 @@ def _load_table(
         )
     except BadTable as error:
         lines = unused_labels(where, columns, table.columns, table.column) if label is None else ()
-        raise BadTable("\n".join([str(error), *lines]), error.flags, error.labels) from None
+        remedy = "\n".join([error.remedy, *lines])
+        raise BadTable(error.problems, remedy, error.flags, error.labels) from None
     warnings = read.warnings
     if label is None:
         warnings += unused_labels(where, columns, table.columns, table.column)

@@ -92,13 +92,19 @@ class RowProblems:
 class BadTable(UsageError):
     """A table cannot be used as it is; `flags` name the columns that were probably meant.
 
-    `labels` has how many rows have each label, as far as it was read.
+    `problems` is the message without what mends the table, which names flags that not every
+    command has. `labels` has how many rows have each label, as far as it was read.
     """
 
     def __init__(
-        self, message: str, flags: Sequence[str] = (), labels: Mapping[str, int] | None = None
+        self,
+        problems: str,
+        remedy: str = "",
+        flags: Sequence[str] = (),
+        labels: Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"{problems}{remedy}")
+        self.problems, self.remedy = problems, remedy
         self.flags = tuple(flags)
         self.labels = dict(labels or {})
 
@@ -121,7 +127,7 @@ def bad_table(
     remedy = _remedy(problems.count, list(flags), can_skip)
     first = [*columns, *(problem.first for problem in problems.sorted)]
     if len(first) == 1 and (columns or problems.count == 1):
-        return BadTable(f"{first[0]} {remedy}".strip(), flags, labels)
+        return BadTable(str(first[0]), f" {remedy}".rstrip(), flags, labels)
     lines = [str(error).removeprefix(f"{where}: ") for error in columns]
     for problem in problems.sorted:
         lines.append(problem.line())
@@ -131,7 +137,7 @@ def bad_table(
     count = len(columns) + len(problems.kinds)
     head = f"{where}: {plural(count, 'problems')}"
     head += f" in {plural(rows, 'rows')}" if rows else ""
-    return BadTable(f"{head}.\n{body}\n{remedy}".rstrip(), flags, labels)
+    return BadTable(f"{head}.\n{body}", f"\n{remedy}".rstrip(), flags, labels)
 
 
 def _remedy(bad: int, flags: list[str], can_skip: bool) -> str:

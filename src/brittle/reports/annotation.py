@@ -19,7 +19,7 @@ from brittle.validity.sampling import DrawnSample, PageItem, Panel
 
 SCRIPT = ("annotation/state", "annotation/panels", "annotation/questions", "annotation/flow")
 """The files in `script/`, after `elements`, in reading order."""
-STAGES = "Once more is shown beside a {thing}, the answers before that stay as they are."
+STAGES = "After you have seen both versions you cannot change your earlier answers."
 CANNOT_TELL_KEY = "x"
 CAPTIONS = {"yes": "yes", "no": "no", "first": "the first", "second": "the second"}
 
@@ -45,14 +45,14 @@ def annotation_page(sample: DrawnSample, questionnaire: Questionnaire, person: i
     has_stages = len({question.shows for question in questionnaire.questions}) > 1
     return render_page(
         "annotation.html.jinja",
-        f"To read, page {person}",
+        f"Page {person} to {words['read']}",
         style=asset("annotation.css"),
         script=joined_script("elements", *SCRIPT),
         data=embedded_json(data),
         has_pictures=sample.has_pictures,
         heading=f"{plural(len(items), (thing, thing + 's'))} to {words['read']}",
         who=f"Page {person} of {len(sample.orders)}, sample {sample.id}",
-        stages=STAGES.format(**words) if has_stages else "",
+        stages=STAGES if has_stages else "",
         guidelines=[line.format(**words) for line in questionnaire.guidelines],
     )
 
@@ -62,14 +62,15 @@ def _question(
 ) -> Mapping[str, Any]:
     answers = question.answers(sample.labels)
     names = [_caption(question, answer, words) for answer in answers]
-    if question.kind == "label":
+    form = question.form
+    if form.names_labels:
         names = [*sample.label_names, CANNOT_TELL]
     return {
         "key": question.key,
         "words": question.words.format(**words),
         "shows": question.shows,
-        "marks": question.kind in ("scale", "yes-no") and len(question.shows) == 2,
-        "isScale": question.kind == "scale",
+        "marks": not (form.names_labels or form.compares) and len(question.shows) == 2,
+        "isScale": form.is_scale,
         "answers": [list(row) for row in zip(answers, names, _shortcuts(names))],
     }
 

@@ -31,18 +31,10 @@ CHARACTER_WIDTH = 7.5  # a usual width in bold 12 px, because there is nothing t
 
 @dataclass(frozen=True)
 class Scale:
-    """The rates at both ends of the colours, in tenths."""
+    """The rates at both ends of the colours: from 0 to 100%, so that all maps compare."""
 
-    low: float
-    high: float
-
-    @classmethod
-    def around(cls, rates: Sequence[float]) -> Scale:
-        """Return the scale that holds all rates; of no rates, the whole."""
-        if not len(rates):
-            return cls(0.0, 1.0)
-        low, high = math.floor(10 * min(rates)), math.ceil(10 * max(rates))
-        return cls(low / 10, max(high, low + 1) / 10)
+    low: float = 0.0
+    high: float = 1.0
 
     def level(self, rate: float) -> int:
         """Return the colour of a rate, from 0 to LEVELS − 1."""
@@ -116,6 +108,10 @@ class HeatMap:
         classes += ["d"] if (i, j) in self.framed and not is_empty(rates[0]) else []
         return " ".join(classes)
 
+    def group_label(self, group: str, members: Sequence[int], names: Sequence[str]) -> str:
+        """Return the name of a group; one member of the same name says it already."""
+        return "" if [names[member] for member in members] == [group] else group
+
     def numbers(self, i: int, j: int) -> list[str]:
         """Return the numbers that a cell has room for: whole percent."""
         if self.cell_width == DENSE:
@@ -157,7 +153,8 @@ class HeatMap:
             place = f"translate({x + 11} {ROOM - 6}) rotate(-90)"
             yield f'<text transform="{place}">{_short(self.columns[j])}</text>'
         for group, members in self.column_sets:
-            yield f'<text class="heading" x="{xs[members[0]]}" y="14">{_short(group)}</text>'
+            label = _short(self.group_label(group, members, self.columns))
+            yield f'<text class="heading" x="{xs[members[0]]}" y="14">{label}</text>'
 
 
 CELL, SIDE, GAP = 14, 13, 6  # of a drawn map: the width of a cell, and of its colour

@@ -230,8 +230,11 @@ def scatter_figure(
     *,
     marks: Mapping[str, Point] | None = None,
     level: float | None = None,
+    is_share: bool = False,
 ) -> str:
     """Draw the points of several classes, or a random sample of `max_points` of them.
+
+    The axis of x runs from 0 to 100% if x `is_share`.
 
     The sample is the same each time, and every class keeps its share of the whole. `marks` are
     single points that stand out, each with its name; `level` is the height of a dashed line.
@@ -245,7 +248,11 @@ def scatter_figure(
     points = [point for sample in samples.values() for point in sample]
     ends = [*points, *marks.values()]
     x, y = padded_range([p[0] for p in ends]), padded_range([p[1] for p in ends])
-    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", height=360)
+    x_ticks = ticks_inside(x)
+    if is_share:
+        x, x_ticks = (0.0, 1.0), list(PERCENT_TICKS)
+    legend = tuple(clouds) if len(clouds) > 1 else ()
+    area = PlotArea(x, y, x_label, y_label, title, legend, "dot", height=360)
     layers: list[tuple[int, str]] = []
     for n, sample in enumerate(samples.values()):
         # The classes take turns, so that no class covers another one wholly.
@@ -260,7 +267,7 @@ def scatter_figure(
     counts = ", ".join(f"{name}: {number(len(cloud))}" for name, cloud in clouds.items())
     description = f"{y_label} against {x_label}{shown}. Points of {counts}"
     body = "".join(path for _, path in layers) + _marks(area, marks, level)
-    return draw(area, description, ticks_inside(x), ticks_inside(y), body)
+    return draw(area, description, x_ticks, ticks_inside(y), body)
 
 
 def _marks(area: PlotArea, marks: Mapping[str, Point], level: float | None) -> str:

@@ -96,12 +96,6 @@ Values = tuple[str, str, list[tuple[str, bool, int | None]]]
 and the number of texts behind it."""
 
 
-def scale_of(matrix: RateMatrix) -> Scale:
-    """Return the scale that holds all rates of a matrix, of both kinds."""
-    rates = np.concatenate([matrix.rate.ravel(), matrix.rate_of_right.ravel()])
-    return Scale.around(rates[np.isfinite(rates)].tolist())
-
-
 def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> HeatMap:
     """Draw the matrix with its models grouped by a class; a group keeps the order of the pool."""
     return HeatMap(
@@ -153,7 +147,7 @@ class MatrixMaps:
     @property
     def maps(self) -> list[HeatMap]:
         """The maps, one for every way."""
-        scale = scale_of(self.matrix)
+        scale = Scale()
         return [heat_map(self.matrix, by, scale) for by in self.ways]
 
     @property
@@ -163,7 +157,7 @@ class MatrixMaps:
         parts = (matrix.rate, matrix.rate_of_right)
         has_empty = not all(np.isfinite(part).all() for part in parts)
         has_base = bool((matrix.is_base & np.isfinite(matrix.rate)).any())
-        return legend(scale_of(matrix), has_empty, has_base)
+        return legend(Scale(), has_empty, has_base)
 
     @property
     def value_tables(self) -> list[tuple[str, str, list[Values]]]:
@@ -223,7 +217,7 @@ def matrix_figure(matrix: RateMatrix, by: str = "architecture", of_right: bool =
         f"{plural(len(matrix.targets), 'targets')} (columns); framed: base rates"
     )
     legend = "framed: base rate; grey: empty"
-    return heat_map(matrix, by, scale_of(matrix)).svg(description, legend, int(of_right))
+    return heat_map(matrix, by, Scale()).svg(description, legend, int(of_right))
 
 
 MAX_NAME_CHARACTERS = 24
@@ -262,7 +256,7 @@ def matrix_lines(
     matrix: RateMatrix, numbers: Mapping[str, int], has_colour: bool
 ) -> Iterator[Text]:
     """Write the matrix in whole percent, a line a source; columns have the numbers of targets."""
-    scale, colours = scale_of(matrix), ramp(LEVELS, LIGHT_STOPS)
+    scale, colours = Scale(), ramp(LEVELS, LIGHT_STOPS)
     styles = [Style(bgcolor=colour, color=_full(ink_on(colour))) for colour in colours]
     names = [_cut(visible(model.name)) for model in matrix.sources]
     head = "source ↓  target →"

@@ -1,8 +1,11 @@
-"""What a run may cost and what its texts must keep: values, which the command line fills too."""
+"""What a run may cost, what its texts must keep, and what counts: values with a name.
+
+The command line fills the same values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -10,7 +13,12 @@ from brittle.errors import UsageError, unknown
 from brittle.values import Flag
 
 if TYPE_CHECKING:
+    import threading
+
     from _typeshed import DataclassInstance
+
+    from brittle.goals import Goal
+    from brittle.runs.keywords import SharedAnswers
 
 T = TypeVar("T", bound="DataclassInstance")
 WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
@@ -23,7 +31,8 @@ class Limits:
 
     `limit` takes the first examples of a permutation that the seed draws; `only` takes the examples
     of one class before that. `budget` counts the queries of a case, `max_sent` what the whole run
-    sends to the target.
+    sends to the target. With `first_try` and no `limit`, data of more than twice that many examples
+    are cut to so many, unless the run that is resumed has more.
     """
 
     limit: Annotated[
@@ -54,6 +63,7 @@ class Limits:
             metavar="SECONDS",
         ),
     ] = 600.0
+    first_try: int | None = None
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.budget < 1:
@@ -104,6 +114,31 @@ class Keep:
         return self.measures
 
 
+@dataclass(frozen=True)
+class Aim:
+    """What counts as adversarial: a goal, the class aimed at, and how sure the target has to be.
+
+    `goal` is a spec (`keyword:Art`) or a goal object; by default any other class counts.
+    """
+
+    goal: str | Goal | None = None
+    toward: str | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """How a run belongs to the process that calls it.
+
+    `warn` receives warnings, an event `stopping` ends the run after the batch, and `shared` keeps
+    answers for further runs on the same target.
+    """
+
+    warn: Callable[[str], None] | None = None
+    stopping: threading.Event | None = None
+    shared: SharedAnswers | None = None
+
+
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),
@@ -113,6 +148,9 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     "keep_meaning": ("keep", "meaning"),
     "keep_fluent": ("keep", "fluent"),
     "measures": ("keep", "measures"),
+    "toward": ("aim", "toward"),
+    "confidence": ("aim", "confidence"),
+    **{name: ("session", name) for name in ("warn", "stopping", "shared")},
     "backend": ("workers", "backend"),
     "address": ("workers", "address"),
 }

@@ -68,7 +68,7 @@ class Estimator:
         inputs = self.reader.read(items, who)
         with failing_as(who):
             raw = getattr(self.model, self.method)(inputs)
-        if self.kind == "label":
+        if self.label_only:
             indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
             if len(indices) != len(items):
                 raise TargetError(f"{who} gave {len(indices)} labels for {len(items)} items.")

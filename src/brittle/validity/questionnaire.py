@@ -10,7 +10,7 @@ The questionnaires: our own, and those of papers that asked people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,11 +61,49 @@ class Question:
         >>> Question("same", "yes-no", "Is it the same?").answers(())
         ['yes', 'no']
         """
-        if self.kind == "label":
-            return [*labels, CANNOT_TELL]
-        if self.kind == "scale":
-            return list(range(1, len(self.choices) + 1))
-        return [YES, NO] if self.kind == "yes-no" else [FIRST, SECOND]
+        return self.form.answers(self, labels)
+
+    @property
+    def form(self) -> AnswerForm:
+        return FORMS[self.kind]
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """How a kind of question is answered, and what an answer counts as.
+
+    `answers` lists those that may be given, by the labels of the run. `value` is that of an answer
+    for one of the panels asked about (by its place) of a case with this label: from 0 to 1, but on
+    a scale the number itself.
+    """
+
+    answers: Callable[[Question, Sequence[str]], list[str | int]]
+    value: Callable[[str | int, int, str | None], float]
+    names_labels: bool = False
+    is_scale: bool = False
+    compares: bool = False  # one of two panels is chosen
+
+
+FORMS: Mapping[QuestionKind, AnswerForm] = {
+    "label": AnswerForm(
+        lambda question, labels: [*labels, CANNOT_TELL],
+        lambda answer, place, label: float(answer == label),
+        names_labels=True,
+    ),
+    "scale": AnswerForm(
+        lambda question, labels: list(range(1, len(question.choices) + 1)),
+        lambda answer, place, label: float(answer),
+        is_scale=True,
+    ),
+    "yes-no": AnswerForm(
+        lambda question, labels: [YES, NO], lambda answer, place, label: float(answer == YES)
+    ),
+    "which": AnswerForm(
+        lambda question, labels: [FIRST, SECOND],
+        lambda answer, place, label: float((answer == FIRST) == (place == 0)),
+        compares=True,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +136,7 @@ class Questionnaire:
 
     @property
     def asks_label(self) -> bool:
-        return any(question.kind == "label" for question in self.questions)
+        return any(question.form.names_labels for question in self.questions)
 
     @property
     def needs_two_runs(self) -> bool:
@@ -113,7 +151,7 @@ SAME_MEANING = (
     "something else, or nothing",
     "related, but mostly different",
     "similar, but something important differs",
-    "the same but for a detail",
+    "the same except for a detail",
     "the same",
 )
 NATURAL = (
@@ -124,22 +162,19 @@ NATURAL = (
     "as a person would {write} it",
 )
 LABEL_GUIDELINE = (
-    "Label: what would whoever made it call this {thing}? Go by the whole of it. If no label fits "
-    "better than another, choose “cannot tell”."
+    "Label: read the whole {thing}. If no label fits better than another, choose “cannot tell”."
 )
 NATURAL_GUIDELINE = (
-    "Natural: could a person have {written} this on purpose? Wrong forms, parts that nobody would "
-    "put there and broken sentences make it less natural. What all {thing}s here have, such as "
-    "missing capitals or blanks before commas, does not count."
+    "Natural: could a person have {written} this on purpose? Wrong forms, parts that do not belong "
+    "there and broken sentences make it less natural. Ignore what all {thing}s here have, such as "
+    "missing capitals or spaces before commas."
 )
 MEANING_GUIDELINE = (
-    "Meaning: would you tell a friend the same after either {thing}? A change that is merely "
-    "odd changes nothing; one that makes it {say} another thing does."
+    "Meaning: would you tell a friend the same after either {thing}? A change that is only odd "
+    "does not change the meaning. A change that makes it {say} something else does."
 )
-LABEL = Question("label", "label", "Which label fits this {thing}?")
-BLIND = (
-    "Some {thing}s were changed by a program, some were not. You cannot know which; do not guess."
-)
+LABEL = Question("label", "label", "Which label would the author give this {thing}?")
+BLIND = "A program changed some of the {thing}s. You cannot know which ones, so do not guess."
 
 _QUESTIONNAIRES = (
     Questionnaire(
@@ -206,7 +241,7 @@ _QUESTIONNAIRES = (
         ("First", "Second", "The original"),
         (
             "Handwritten: could somebody have drawn this with a pen?",
-            "Closer: which of the two would you rather take for the original?",
+            "Closer: which of the two looks more like the original?",
         ),
         by_class=True,
         source="Zhao et al. (2018), Table 7",
@@ -227,7 +262,7 @@ _QUESTIONNAIRES = (
             ),
         ),
         ("First", "Second", "The original"),
-        ("Natural: which of the two could a person rather have {written}?",),
+        ("Natural: which of the two is more likely {written} by a person?",),
         by_class=True,
         source="Zhao et al. (2018), section 4",
         differs="The paper compared its adversaries of LeNet with those of FGSM; it does not say "
@@ -244,7 +279,7 @@ _QUESTIONNAIRES = (
         ("The {thing}", "The original"),
         (
             "Grammatical: could it be printed without a correction?",
-            "Similar: does it say about the same as the original?",
+            "Similar: does it say nearly the same as the original?",
         ),
         source="Zhao et al. (2018), Table 8",
         differs="The paper had 20 pairs of sentences and 4 answers a question; it does not print "
@@ -256,7 +291,7 @@ _QUESTIONNAIRES = (
         "rivals",
         (LABEL, Question("readable", "which", "Which one is more natural?", (0, 1), (0, 1))),
         ("First", "Second"),
-        (LABEL_GUIDELINE, "Natural: which of the two would a person rather have {written}?"),
+        (LABEL_GUIDELINE, "Natural: which of the two is more likely {written} by a person?"),
         relative=True,
         source="Hsieh et al. (2019), Tables 3 and 4",
         differs="The paper had 3 answers a sample, and does not say whether one person saw both "

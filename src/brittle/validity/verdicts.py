@@ -17,7 +17,7 @@ from brittle.metrics.summary import Figure, mean
 from brittle.results import Result
 from brittle.validity.answers import Given, KeyItem, Person, SampleKey
 from brittle.validity.figures import PARTS, VALID, Reading, Thresholds
-from brittle.validity.questionnaire import FIRST, STANDARD, YES, Question, Questionnaire
+from brittle.validity.questionnaire import STANDARD, Questionnaire
 from brittle.validity.sampling import row_digest
 
 NAMES = {
@@ -103,20 +103,10 @@ def _votes(
                         item.roles[panel],
                         item.case,
                         person.number,
-                        _number(question, value, place, rows[item.case]),
-                        question.kind == "scale",
-                        question.kind == "which",
+                        question.form.value(value, place, rows[item.case].label),
+                        question.form.is_scale,
+                        question.form.compares,
                     )
-
-
-def _number(question: Question, value: str | int, place: int, row: Result) -> float:
-    if question.kind == "scale":
-        return float(value)
-    if question.kind == "label":
-        return float(value == row.label)
-    if question.kind == "yes-no":
-        return float(value == YES)
-    return float((value == FIRST) == (place == 0))
 
 
 def _row(name: str, role: str, votes: Sequence[_Vote], key: SampleKey) -> TableRow:

@@ -137,7 +137,10 @@ class TransferPaperResults(PaperResults):
         for attack in ATTACKS:
             if attack in self.studies:
                 study = self.studies[attack]
-                runs = {n: Run(self.folder / study.name / file) for n, file in study.runs.items()}
+                runs = {
+                    n: Run(self.folder / study.name / file).as_stored()
+                    for n, file in study.runs.items()
+                }
                 found[attack] = {
                     name: [
                         (r.case, r.status == "broken")

@@ -25,6 +25,7 @@ from brittle.errors import Interrupted, LimitReached, UsageError
 from brittle.goals.classes import Untargeted
 from brittle.runs.runner import RunProgress
 from brittle.testing import FakeTarget
+from forking import brittle_words
 
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
 FILMS = [
@@ -132,13 +133,13 @@ class Workspace:
 
     folder: Path
 
-    def command(self, *words: str, name: str = "run") -> list[str]:
+    def words(self, *words: str, name: str = "run") -> list[str]:
         target = ("python:slow_model:model", "pwws", "--data", "films.csv", "--name", name)
-        return [sys.executable, "-m", "brittle", "attack", *target, *words]
+        return ["attack", *target, *words]
 
     def start(self, *words: str, seconds: float, name: str = "run") -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.command(*words, name=name),
+            [sys.executable, "-m", "brittle", *self.words(*words, name=name)],
             cwd=self.folder,
             env=os.environ | {"SECONDS_A_CALL": str(seconds)},
             stdout=subprocess.PIPE,
@@ -149,9 +150,9 @@ class Workspace:
 
     def complete(self, *words: str, name: str = "run") -> tuple[int, str]:
         """Run the command to its end; return the exit code and what it says on stderr."""
-        process = self.start(*words, seconds=0, name=name)
-        _, err = process.communicate()
-        return process.returncode, err
+        argv = [*brittle_words(), *self.words(*words, name=name)]
+        done = subprocess.run(argv, cwd=self.folder, capture_output=True, text=True)
+        return done.returncode, done.stderr
 
     def run(self, name: str = "run") -> brittle.Run:
         return brittle.open_run(name, self.folder / "runs")

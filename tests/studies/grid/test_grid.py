@@ -96,6 +96,11 @@ def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_
         t.name: sum(is_right(t, example) for example in in_order) for t in targets
     }
     assert GridStudy.load(tmp_path / f"{study.name}.study.json") == study
+    defaults = study.facts.defaults
+    assert {*defaults} == {*study.attacks} and defaults["key"]["share"] == 0.1
+    assert all(not own.keys() & study.facts.settings[row].keys() for row, own in defaults.items())
+    page = study.view().html()
+    assert all(f"{name}={value}" in page for name, value in defaults["key"].items())
     for target in pool()[:2]:
         for attack in study.attacks:
             cell = study.cells[attack][target.name]

@@ -11,14 +11,14 @@ import numpy as np
 
 from brittle.reports.rate_matrix import MatrixModel, RateMatrix
 from brittle.studies.transfer.showing import ClassRates, FoolingText, TransferFigures
-from brittle.studies.transfer.view import transfer_view
+from brittle.studies.transfer.view import shown_classes, transfer_view
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> </style><!-- &amp; \x00 😀 שלום"
 TAGS = {
     *("html", "head", "meta", "title", "style", "script", "body", "main", "header", "section"),
     *("h1", "h2", "h3", "p", "span", "div", "b", "i", "small", "bdi", "ul", "li", "article"),
     *("svg", "rect", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "details"),
-    *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins"),
+    *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins", "code"),
 }
 MakeFigures = Callable[..., TransferFigures]
 
@@ -132,8 +132,8 @@ def test_the_map_is_grouped_and_its_cells_are_coloured_by_their_values(
     assert 'data-rows="0 2 1" data-columns="0 2 1"' in drawn
     cells = re.findall(r'<td class="(a\w+) (b\w+)([^"]*)">', drawn)
     assert len(cells) == 9
-    # 20% is the low end of both scales and 90% the high end: 47 steps between them.
-    assert cells[0][:2] == (f"a{round(47 * 0.61 / 0.7)}", f"b{round(47 * 0.6 / 0.7)}")
+    # Both scales run from 0 to 100%, with 47 steps between them.
+    assert cells[0][:2] == (f"a{round(47 * 0.81)}", f"b{round(47 * 0.8)}")
     assert cells[7][:2] == ("ae", "be")
     assert [n for n, cell in enumerate(cells) if "d" in cell[2]] == [0, 4, 8]
     assert [n for n, cell in enumerate(cells) if "g" in cell[2]] == [0, 2, 3, 5, 6, 8]
@@ -171,7 +171,7 @@ def test_tables_notes_and_texts_are_on_the_page(make_figures: MakeFigures) -> No
         "1 text fools every target.",
         "fools 3 of 3 targets",
         "a goodfine film",
-        "inflect true",
+        "pwws (inflect=True)",
         "35.9%",  # the mean of the five cells off the diagonal that have a value
         "72.3%",  # the mean base rate
     ):
@@ -199,3 +199,31 @@ def test_sixty_three_models_fit_in_one_and_a_half_megabytes(make_figures: MakeFi
     assert "numbered" not in page.split("<main>")[1]
     values = Page(page).tables["all-values"]
     assert values[40][42] == f"{100 * rate[39, 40]:.1f}"
+
+
+def rates(names: tuple[str, ...], mean: list[list[float]], by: str = "reads") -> ClassRates:
+    table = np.array(mean)
+    return ClassRates(by, names, names, table, table)
+
+
+def test_no_table_repeats_the_average_or_another_table() -> None:
+    one = rates(("other", "average"), [[0.4, 0.4], [0.4, 0.4]])
+    assert shown_classes([one]) == []
+    two = rates(("a", "b", "average"), [[0.4, 0.2, 0.3], [0.1, 0.3, 0.2], [0.25, 0.25, 0.25]])
+    again = replace(two, by="architecture", rows=("c", "d", "average"))
+    of_right = replace(two, of_right=True)
+    assert [(own.by, own.of_right) for own in shown_classes([two, again, of_right])] == [
+        ("reads", False),
+        ("reads", True),
+    ]
+    # With one class of sources there is no average over them.
+    row = replace(two, rows=("a", "average"), mean=two.mean[:2], without=two.mean[:2])
+    [shown] = shown_classes([row])
+    assert shown.rows == ("a",) and shown.columns == two.columns
+    assert shown.mean.shape == shown.without.shape == (1, 3)
+
+
+def test_the_settings_of_the_attack_are_all_there(make_figures: MakeFigures) -> None:
+    facts = make_figures().facts | {"defaults": {"candidates": "paper"}}
+    page = page_of(make_figures(facts=facts))
+    assert "pwws (inflect=True, candidates=paper)" in page.words

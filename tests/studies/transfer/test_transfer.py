@@ -17,6 +17,7 @@ import brittle
 from brittle import data
 from brittle.errors import UsageError
 from brittle.reports.rate_matrix import means
+from brittle.runs import late_measures
 from brittle.studies.pools import Member
 from brittle.studies.transfer.scoring import label_texts, pack_texts, unpack_texts
 from brittle.studies.transfer.showing import rate_matrix
@@ -62,6 +63,18 @@ def label_of(target: FakeTarget, fields: Sequence[tuple[str, str]]) -> int:
 
 def cells(study: TransferStudy) -> tuple[Any, Any]:
     return study.matrix().rate, study.matrix().rate_of_right
+
+
+def test_studies_measure_no_similarity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No study shows it, and an encoder would cost more than the attacks."""
+    monkeypatch.delenv("BRITTLE_MEASURES")
+    measured: list[Path] = []
+    monkeypatch.setattr(late_measures, "measure_late", lambda path, manifest: measured.append(path))
+    study = brittle.transfer(pool(), TEXTS, "pwws", limit=30, folder=tmp_path)
+    brittle.grid(pool(), TEXTS, "pwws", limit=5, folder=tmp_path)
+    assert not measured
+    run = brittle.open_run(next((tmp_path / study.name).glob("*.sqlite")))
+    assert run.results() and measured == [run.path]  # they are due for whoever opens a run itself
 
 
 def test_every_cell_is_what_the_target_says(tmp_path: Path) -> None:

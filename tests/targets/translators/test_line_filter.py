@@ -64,7 +64,7 @@ def test_a_filter_that_is_too_slow_for_a_batch_gets_fewer_lines(
     make_filter: Any, tmp_path: Path
 ) -> None:
     body = "time.sleep(60 if len(lines) > 2 else 0); print('\\n'.join(lines))"
-    target = make_filter(body, timeout=5.0)
+    target = make_filter(body, timeout=3.0)
     broker, starts = Broker(make_desks(target)), []
     for batch in ("first", "second"):
         texts = [f"{batch} {n}" for n in range(8)]
@@ -138,8 +138,8 @@ def test_a_filter_that_hangs_is_killed_with_its_children(make_filter: Any, tmp_p
         "p.wait()"
     )
     start = time.monotonic()
-    with pytest.raises(TargetDown, match=r"did not end within 5 s .*--timeout"):
-        make_filter(body, timeout=5.0).translate([GOOD, BAD])
+    with pytest.raises(TargetDown, match=r"did not end within 2.5 s .*--timeout"):
+        make_filter(body, timeout=2.5).translate([GOOD, BAD])
     state = Path(f"/proc/{child.read_text()}/stat")
     # A process that was killed may stay as a zombie, if nobody waits for it.
     while state.exists() and state.read_text().split()[2] != "Z":

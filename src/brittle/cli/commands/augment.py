@@ -55,10 +55,10 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--new", action="store_true", help="replace the file if it exists")
     add_data_flags(
         parser,
-        *("split", "text", "label", "locked", "limit", "seed"),
+        *("split", "text", "label", "locked", "skip-bad", "limit", "seed"),
         split="train, dev or test (default: train)",
         text="the column of the texts; two columns are a pair: --text premise,hypothesis",
-        limit="use N examples of a random order (default: all)",
+        limit="use N examples of a random order, or all (default: all)",
         seed="the seed of the edits (default: 0)",
     )
     add_output_flags(parser)

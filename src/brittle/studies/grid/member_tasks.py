@@ -149,7 +149,7 @@ def stored_cell(run: Run) -> TaskResult:
     totals = run.totals
     return {
         "run": run.path.name,
-        "rows": [asdict(_row(result)) for result in run.results()],
+        "rows": [asdict(_row(result)) for result in run.as_stored().results()],
         "asked": int(totals["asked"]),
         "sent": int(totals["sent"]),
         "warnings": run.manifest["warnings"],

@@ -81,7 +81,8 @@ class GridFacts:
     """What a grid is about; `settings` are by attack.
 
     With `all_right` every target gets all cases right, without it each is attacked where it is
-    right itself. No attack has edited the fields that are `locked`.
+    right itself. No attack has edited the fields that are `locked`. `defaults` are by attack the
+    settings that nobody chose, as they were; older studies have none.
     """
 
     pool: str
@@ -94,6 +95,7 @@ class GridFacts:
     attacks: tuple[str, ...]
     settings: Mapping[str, Mapping[str, Any]]
     locked: tuple[str, ...] = ()
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

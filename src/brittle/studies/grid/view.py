@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
@@ -59,13 +58,17 @@ def _page(study: GridStudy) -> StudyPage:
     attacks, targets = study.facts.attacks, study.results.targets
     size = f"{plural(len(attacks), 'attacks')} × {plural(len(targets), 'targets')}"
     parts = [_success_part(study), *_pairs_part(study), _costs_part(study), *_texts_part(study)]
-    in_words = [_in_words(study, attack) for attack in attacks]
+    chosen = {attack: study.facts.settings.get(attack, {}) for attack in attacks}
+    in_words = [
+        attack_in_words(attack, {**chosen[attack], **study.facts.defaults.get(attack, {})})
+        for attack in attacks
+    ]
     return StudyPage(
         study.name,
         facts=[size, study.facts.data, about_cases(study)],
         notes=[*study.warnings, *_empty(study)],
         parts=parts,
-        settings=shown_facts(study) | {"settings": None, "attacks": in_words},
+        settings={"attacks": in_words} | shown_facts(study) | {"settings": None},
     )
 
 
@@ -108,9 +111,7 @@ def _not_attacked(study: GridStudy) -> list[str]:
 def _success_part(study: GridStudy) -> Part:
     results, best = study.results, best_by_target(study)
     cells = results.cells
-    rates = [success(cell).value for by_target in cells.values() for cell in by_target.values()]
-    high = max([value for value in rates if value is not None], default=1.0)
-    scale = Scale(0.0, max(math.ceil(10 * high), 1) / 10)
+    scale = Scale()
     has_empty = any(len(cells[attack]) < len(results.targets) for attack in study.facts.attacks)
     about_best = f" {BEST}: {BEST_EXPLAINED}." if best else ""
     left_out = "".join(f" {line}." for line in _not_attacked(study))

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from brittle.formatting import NO_VALUE, plural
+from brittle.formatting import NO_VALUE, percent, plural
 from brittle.metrics.robustness import TargetRobustness
 from brittle.reports.kept import Drawing
 from brittle.reports.page import isolate
 from brittle.reports.plots import scatter_figure
 from brittle.reports.study_page import Part, Plain, StudyPage, StudyView
-from brittle.reports.table import Column, Table
+from brittle.reports.table import Cell, Column, Table
 from brittle.studies.robustness.case import TargetRow
 from brittle.studies.robustness.study import (
     RobustnessFacts,
@@ -26,18 +26,21 @@ from brittle.studies.robustness.study import (
 )
 from brittle.studies.study import Listed, StudyKind
 
-HEADS = ("target", "mean Δz", "on all's cases", "largest", "accuracy", "found", "held", "lost", "p")
+HEADS = ("target", "mean Δz", "shared cases", "largest", "accuracy", "found", "held", "lost", "p")
 EXPLAINED = (
-    "Δz is the distance, in the generator's latent space, of the nearest sample that a target "
-    "predicts otherwise than the item. Largest: the share of cases in which no other target's "
-    "distance is larger. Held: no adversary within the radius. Lost: the reconstruction is "
-    "predicted otherwise already, so nothing was searched. p: sign test against the first target."
+    "Δz is the distance in the generator's latent space from an item to the nearest sample that "
+    "gets another answer. Shared cases: mean Δz over the cases that have one for every target. "
+    "Largest: the share of cases in which no other target has a larger distance. Held: no such "
+    "sample within the radius. Lost: the target already answers differently on the reconstruction, "
+    "so nothing was searched. p: sign test against the first target."
 )
 SIDE_BY_SIDE = (
     "Mean Δz with its interval, then the share of the study's cases in which it is the largest. "
     "Distances of two generators are distances in two spaces: compare orders, not sizes."
 )
 MAX_EXAMPLES = 20
+SETTINGS = ("pool", "data", "split", "generator", "seed", "settings")
+"""The facts that stand at the end of the page."""
 
 
 def robustness_view(study: RobustnessStudy, **options: Any) -> StudyView:
@@ -51,11 +54,12 @@ def robustness_view(study: RobustnessStudy, **options: Any) -> StudyView:
 def _page(study: RobustnessStudy, correlation: str) -> StudyPage:
     """Build the page: the targets, accuracy against distance, and examples of texts."""
     targets = _targets_table(study, "left")
-    parts = [Part(shows=[targets], lines=[correlation], below=isolate(EXPLAINED))]
+    heading = "How far the nearest adversary is"
+    parts = [Part(heading, shows=[targets], lines=[correlation], below=isolate(EXPLAINED))]
     figures = study.results.figures
     known = [(f.accuracy, f.mean) for f in figures if f.accuracy is not None and f.mean is not None]
     if len(known) > 1:
-        chart = Drawing(scatter_figure({"targets": known}, "accuracy", "mean Δz"))
+        chart = Drawing(scatter_figure({"targets": known}, "accuracy", "mean Δz", is_share=True))
         parts.append(Part("Accuracy and mean Δz", shows=[chart]))
     names = [figure.target for figure in figures]
     cases = [c for c in study.results.cases if any(c.rows[name].adversarial for name in names)]
@@ -69,6 +73,7 @@ def _page(study: RobustnessStudy, correlation: str) -> StudyPage:
         notes=_notes(study),
         notes_are="",
         parts=parts,
+        settings={name: getattr(study.facts, name) for name in SETTINGS},
     )
 
 
@@ -110,10 +115,10 @@ def _targets_table(study: RobustnessStudy, align: Literal["left", "right"]) -> T
         rows.append(
             (
                 figure.target,
-                _mean(figure) or "-",
+                _mean_cell(figure),
                 "-" if figure.shared_mean is None else f"{figure.shared_mean:.3f}",
-                "-" if figure.largest is None else f"{figure.largest:.2f}",
-                "-" if figure.accuracy is None else f"{figure.accuracy:.3f}",
+                "-" if figure.largest is None else percent(figure.largest, 0),
+                "-" if figure.accuracy is None else percent(figure.accuracy),
                 str(figure.found),
                 str(figure.held),
                 str(study.results.lost(figure.target)),
@@ -121,6 +126,13 @@ def _targets_table(study: RobustnessStudy, align: Literal["left", "right"]) -> T
             )
         )
     return _table(HEADS, rows, align)
+
+
+def _mean_cell(figure: TargetRobustness) -> Cell:
+    if figure.mean is None or figure.interval is None:
+        return Cell(text="-")
+    low, high = figure.interval
+    return Cell(figure.mean, f"{figure.mean:.3f}", [f"{low:.2f}–{high:.2f}"])
 
 
 def _mean(figure: TargetRobustness) -> str:
@@ -137,7 +149,7 @@ def _nearest(row: TargetRow) -> str:
 
 
 def _table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], align: Literal["left", "right"] = "left"
+    heads: Sequence[str], rows: Sequence[Sequence[Any]], align: Literal["left", "right"] = "left"
 ) -> Table:
     first, *rest = heads
     columns = [Column(first, is_name=True, fold=True)]
@@ -184,7 +196,7 @@ def side_by_side(studies: Sequence[RobustnessStudy]) -> Table:
 def _beside(figure: TargetRobustness | None) -> str:
     if figure is None or not _mean(figure):
         return NO_VALUE
-    largest = NO_VALUE if figure.largest is None else f"{figure.largest:.2f}"
+    largest = NO_VALUE if figure.largest is None else percent(figure.largest, 0)
     return f"{_mean(figure)}, {largest}"
 
 

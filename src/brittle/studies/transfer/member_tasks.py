@@ -141,7 +141,7 @@ class MemberTasks:
                 opened["labels"].index(row.label),
                 list(patch(dict(row.fields), row.edits).items()),
             ]
-            for row in run.results()
+            for row in run.as_stored().results()
             if has_adversary(row)
         ]
         return {

@@ -21,7 +21,18 @@ from brittle.studies.transfer.study import RESAMPLES, TransferStudy, counted_tex
 
 AVERAGE = "average"
 MAX_TEXTS = 20
-FACTS = ("pool", "attack", "settings", "data", "split", "locked", "seed", "attacked", "labels")
+FACTS = (
+    "pool",
+    "attack",
+    "settings",
+    "data",
+    "split",
+    "locked",
+    "seed",
+    "attacked",
+    "labels",
+    "defaults",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +86,17 @@ class TransferFigures:
 
     @property
     def attack(self) -> str:
-        """The attack with its settings."""
-        settings = self.facts.get("settings")
-        shown = settings if isinstance(settings, Mapping) else {}
+        """The attack with the settings that somebody chose."""
+        return self._in_words("settings")
+
+    @property
+    def attack_in_full(self) -> str:
+        """The attack with all its settings."""
+        return self._in_words("settings", "defaults")
+
+    def _in_words(self, *names: str) -> str:
+        facts = [self.facts.get(name) for name in names]
+        shown = {k: v for fact in facts if isinstance(fact, Mapping) for k, v in fact.items()}
         return attack_in_words(str(self.facts.get("attack", "")), shown)
 
 
@@ -88,6 +107,8 @@ def figures_of(study: TransferStudy, resamples: int = RESAMPLES) -> TransferFigu
         study_tables(study, of_right, resamples, counts=counts) for of_right in (False, True)
     )
     facts = {name: getattr(study.facts, name) for name in FACTS}
+    if not study.facts.defaults:
+        del facts["defaults"]  # of a study that was stored without them
     return TransferFigures(
         study.name,
         facts | {"pool": named_pool(study.facts.pool)},

@@ -41,7 +41,8 @@ class TransferFacts:
     """What a transfer study is about.
 
     `max_winners` is how many texts of a source may count; None in studies that were stored without
-    it. No attack has edited the fields that are `locked`.
+    it. No attack has edited the fields that are `locked`. `defaults` are the settings that nobody
+    chose, as they were; older studies have none.
     """
 
     pool: str
@@ -54,6 +55,7 @@ class TransferFacts:
     attacked: Count
     max_winners: Count | None = None
     locked: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks import unchosen_settings
 from brittle.attacks.stored_settings import changed_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
 from brittle.opening import as_target
+from brittle.progress import Progress, listener, shows_progress
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
 from brittle.studies.pools import (
     LISTED,
@@ -227,6 +229,7 @@ LIVE = "live:"
 
 
 @former_keywords(overwrite="new", report="progress")
+@shows_progress("transfer")
 def transfer(
     pool: str | Pool | Sequence[Any],
     examples: Any,
@@ -242,7 +245,7 @@ def transfer(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    progress: Report = lambda message: None,
+    progress: Progress[str] = True,
     new: bool = False,
     **settings: Any,
 ) -> TransferStudy:
@@ -272,7 +275,7 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    return run_study(request, folder, where, progress, new=new)
+    return run_study(request, folder, where, listener(progress), new=new)
 
 
 @dataclass(frozen=True)
@@ -306,6 +309,7 @@ class TransferRequest:
             attacked=len(self.dataset),
             max_winners=self.winners,
             locked=locked_fields(self.dataset),
+            defaults=unchosen_settings(self.attack, self.settings),
         )
 
     def other_texts(self, stored: TransferStudy) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,11 @@ from brittle.reports.rate_matrix import (
     RateMatrix,
     in_percent,
     means,
-    scale_of,
 )
 from brittle.reports.study_page import MarkedText, Part, StudyPage, StudyView
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.transfer.factors import FactorRow
-from brittle.studies.transfer.showing import ClassRates, FoolingText, TransferFigures
+from brittle.studies.transfer.showing import AVERAGE, ClassRates, FoolingText, TransferFigures
 
 COUNTS = ("fool every target", "adversarial texts")
 EXPLAINED = "Rates in %, |r − base| in points: how far a cell is from the base rate of its target."
@@ -54,7 +54,8 @@ def _page(study: TransferFigures) -> StudyPage:
         notes=[*study.warnings, *failed],
         headline=_headline(study),
         parts=[part for part in parts if part.shows],
-        settings=study.facts,
+        settings={"attack": study.attack_in_full}
+        | {k: v for k, v in study.facts.items() if k not in ("attack", "settings", "defaults")},
     )
 
 
@@ -98,14 +99,48 @@ def _map(matrix: RateMatrix) -> Part:
 
 
 def _classes(study: TransferFigures) -> Part:
-    scale = scale_of(study.matrix)
+    scale = Scale()
     return Part(
         "By class of model",
         "Mean of the cells, base rates included (small: without them); rows are sources, columns "
         "are targets.",
-        [_class_table(rates, scale) for rates in study.classes],
+        [_class_table(rates, scale) for rates in shown_classes(study.classes)],
         css="pair stacked",
     )
+
+
+def shown_classes(classes: Sequence[ClassRates]) -> list[ClassRates]:
+    """Return the tables without those that repeat another one, or the average of the whole.
+
+    With one class of sources or of targets there is no average over classes, and with one of each
+    the table would be a single cell: the mean that stands at the top.
+    """
+    shown: list[ClassRates] = []
+    for rates in classes:
+        rows, columns = (
+            1 if len(names) == 2 and names[-1] == AVERAGE else len(names)
+            for names in (rates.rows, rates.columns)
+        )
+        if rows == columns == 1:
+            continue
+        own = replace(
+            rates,
+            rows=rates.rows[:rows],
+            columns=rates.columns[:columns],
+            mean=rates.mean[:rows, :columns],
+            without=rates.without[:rows, :columns],
+            low=None if rates.low is None else rates.low[:rows, :columns],
+            high=None if rates.high is None else rates.high[:rows, :columns],
+        )
+        if not any(_are_equal(own, other) for other in shown):
+            shown.append(own)
+    return shown
+
+
+def _are_equal(a: ClassRates, b: ClassRates) -> bool:
+    """Tell whether two ways to group the models make the same groups, under other names."""
+    same = a.of_right == b.of_right and a.mean.shape == b.mean.shape
+    return same and bool(np.array_equal(a.mean, b.mean, equal_nan=True))
 
 
 def _class_table(rates: ClassRates, scale: Scale) -> Table:
@@ -187,9 +222,9 @@ def _marked(text: FoolingText, source: Any) -> MarkedText:
 
 
 def _terminal(study: TransferFigures, texts: int) -> list[Any]:
-    of_right = {rates.by: rates for rates in study.classes if rates.of_right}
+    of_right = {rates.by: rates for rates in shown_classes(study.classes) if rates.of_right}
     parts: list[Any] = [_figures(study), ""]
-    for rates in study.classes:
+    for rates in shown_classes(study.classes):
         if not rates.of_right:
             parts += [_mean_table(rates, of_right.get(rates.by)), ""]
     if study.factors:

@@ -37,7 +37,7 @@ const go = (number) => {
 const finish = () => {
   const [done, all] = [doneCount(), items.length];
   byId("summary").textContent = done === all ? "All answered. Thank you!" : `${count(done)} of ${count(all)} answered`;
-  byId("told").textContent = done === all ? "" : "You can go on later: the page begins where you left it.";
+  byId("told").textContent = done === all ? "" : "You can continue later. The page opens where you stopped.";
   show("end");
   scrollTo(0, 0);
 };
@@ -82,7 +82,7 @@ const copy = async () => {
     area.select();
     const isCopied = document.execCommand("copy"); // no clipboard for pages from disk
     area.remove();
-    byId("told").textContent = isCopied ? "Copied. Paste it into a message or a file." : "This browser does not copy: save the file.";
+    byId("told").textContent = isCopied ? "Copied. Paste it into a message or a file." : "This browser cannot copy. Save the file.";
   }
 };
 
@@ -109,7 +109,7 @@ byId("save").addEventListener("click", save);
 byId("copy").addEventListener("click", copy);
 document.addEventListener("keydown", press);
 
-byId("start").textContent = Object.keys(state.answers).length ? "Go on" : "Start";
+byId("start").textContent = Object.keys(state.answers).length ? "Continue" : "Start";
 keep();
 show("intro");
 if (doneCount() === items.length) finish();
