@@ -135,6 +135,27 @@ OWN = (
         (("model.skops", "a scikit-learn pipeline"),),
     ),
     TargetKind(
+        ".joblib",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.joblib", "a pickled scikit-learn pipeline, with --trust-pickle FILE"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        ".pkl",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.pkl", "the same"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        ".pickle",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.pickle", "the same"),),
+        texts_only=True,
+    ),
+    TargetKind(
         "python:",
         "brittle.targets.opening:open_python",
         "a Python function, python:module:name",
