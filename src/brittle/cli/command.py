@@ -63,6 +63,14 @@ def positive(text: str) -> int:
     return number
 
 
+ALL = "all"
+
+
+def count_or_all(text: str) -> int | None:
+    """Parse a whole number of at least 1, or the word for all there is, which is None."""
+    return None if text == ALL else positive(text)
+
+
 DATA_FLAGS: Mapping[str, Mapping[str, Any]] = {
     "data": {"metavar": "DATA", "required": True, "help": "mr, imdb, bbc, a file, or hf:NAME"},
     "split": {"help": "train, dev or test (default: test)"},
@@ -81,9 +89,9 @@ DATA_FLAGS: Mapping[str, Mapping[str, Any]] = {
         "help": "leave out rows of a file that cannot be used, and say how many of which kind",
     },
     "limit": {
-        "type": positive,
+        "type": count_or_all,
         "metavar": "N",
-        "help": "use the first N examples of a random order (default: all)",
+        "help": "use the first N examples of a random order, or all (default: all)",
     },
     "seed": {"type": int, "default": 0, "help": "the seed of the random order (default: 0)"},
 }
@@ -137,6 +145,11 @@ def add_output_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--quiet", action="store_true", help="print only the path of what was made")
+
+
+def add_dry_run_flag(add: Callable[..., object]) -> None:
+    """Add the flag of a command that may take long."""
+    add("--dry-run", action="store_true", help="only say how much work this is, and do nothing")
 
 
 def add_option_flags(

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from brittle.errors import LimitReached, RunStopped
 from brittle.formatting import plural
+from brittle.progress import Progress, reporting
 from brittle.redaction import redact, visible
-from brittle.statuses import ATTACKED
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -243,26 +243,11 @@ def progress(quiet: bool) -> Iterator[Callable[[RunProgress], None] | None]:
     if quiet:
         yield None
     elif sys.stderr.isatty():
-        with _live() as update:
+        bar: Progress[RunProgress] = True
+        with reporting(bar, "attacking") as update:
             yield update
     else:
         yield _lines()
-
-
-@contextlib.contextmanager
-def _live() -> Iterator[Callable[[RunProgress], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeColumn
-
-    columns = ("attacking", BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"))
-    with Progress(*columns, TimeColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None, state="")
-
-        def update(p: RunProgress) -> None:
-            bar.update(task, total=p.planned, completed=p.done, state=_state(p))
-
-        yield update
 
 
 def _lines() -> Callable[[RunProgress], None]:
@@ -272,16 +257,9 @@ def _lines() -> Callable[[RunProgress], None]:
         nonlocal last
         if p.done == p.planned or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            tell(f"{p.done}/{plural(p.planned, 'cases')}, {_state(p)}")
+            tell(f"{p.done}/{plural(p.planned, 'cases')}, {p}")
 
     return update
-
-
-def _state(p: RunProgress) -> str:
-    attacked = sum(p.counts.get(status, 0) for status in ATTACKED)
-    broken = p.counts.get("broken", 0)
-    rate = p.sent / p.seconds if p.seconds > 0 else 0.0
-    return f"{broken}/{attacked} broken, {rate:,.0f} rows/s"
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,31 @@ from brittle.errors import Incomplete
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
+    from brittle.runs.forecast import Forecast
     from brittle.studies.pool_tasks import MemberState, Progress
     from brittle.studies.study import Study
+
+
+def is_dry_run(
+    args: argparse.Namespace, forecast: Callable[[], Forecast], says_unknown: bool = True
+) -> bool:
+    """Say how much work is ahead if it may take long; tell whether that is all that was asked for.
+
+    Where the time is not known it is said only if `says_unknown`. With --dry-run it is always said,
+    as the result of the command.
+    """
+    if args.quiet and not args.dry_run:
+        return False
+    ahead = forecast()
+    if not args.dry_run:
+        if ahead.is_long and (says_unknown or ahead.seconds is not None):
+            console.tell(ahead.sentence())
+        return False
+    if args.json:
+        console.dump({"work": ahead.plain(), "seconds": ahead.seconds})
+    else:
+        console.show(ahead.sentence())
+    return True
 
 
 def print_made_study(args: argparse.Namespace, study: Study[Any, Any], **options: Any) -> None:

@@ -31,7 +31,12 @@ ELSEWHERE = {"--beam": "The beam of a translator stands behind its name, as in T
 _NEEDED = "the following arguments are required: "
 COMMAND = "COMMAND"
 _LEFT_OVER = "unrecognized arguments: "
-_KINDS = {"int": "a whole number", "positive": "a whole number of at least 1", "float": "a number"}
+_KINDS = {
+    "int": "a whole number",
+    "positive": "a whole number of at least 1",
+    "count_or_all": "a whole number of at least 1, or all",
+    "float": "a number",
+}
 MAX_FLAGS = 12
 """With more flags than that a command has `--help-all`, and `--help` shows the usual ones."""
 
@@ -136,12 +141,14 @@ class _Parser(HelpfulParser):
 def _in_words(name: str) -> str:
     """Name a required argument: a flag as it is, others in words.
 
-    >>> _in_words("ATTACK"), _in_words("--data"), _in_words("ATTACK,ATTACK")
-    ('an attack', '--data', 'attacks')
+    >>> _in_words("ATTACK"), _in_words("--data"), _in_words("ATTACK,ATTACK"), _in_words("DATA")
+    ('an attack', '--data', 'attacks', 'data')
     """
     if name.startswith("-"):
         return name
     first, comma, _ = name.lower().partition(",")
+    if first == "data":
+        return first
     return f"{first}s" if comma else f"{'an' if first[0] in 'aeiou' else 'a'} {first}"
 
 

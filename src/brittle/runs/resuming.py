@@ -14,7 +14,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from brittle.attacks import default_settings, with_present_names
 from brittle.candidates.choice import PAPER
 from brittle.errors import BrittleError, StoreError, UsageError
 from brittle.inside import inside_path
+from brittle.runs.options import Limits
 from brittle.runs.sqlite_files import damaged_contents
 from brittle.runs.store import APPLICATION_ID, Store, sole_writer
 from brittle.runs.under_way import asking_path
@@ -68,6 +70,25 @@ def is_finished_part(path: Path, manifest: dict[str, Any], cases: Collection[str
         return False
     with Store.read(path) as store:
         return store.finished() >= set(cases)
+
+
+def with_first_limit(
+    limits: Limits, path: Path, count: int, new: bool, warn: Callable[[str], None]
+) -> Limits:
+    """Return the limits with that of a first try, if none is set and the data are large.
+
+    A run that is resumed and attacks more than that keeps its own limit.
+    """
+    if limits.limit is not None or limits.first_try is None or count <= 2 * limits.first_try:
+        return limits
+    former = {} if new else _manifest_at(path)
+    if former and former["examples"] > limits.first_try:
+        return replace(limits, limit=former.get("limit"))
+    warn(
+        f"--limit is not set: {limits.first_try:,} of {count:,} examples are attacked, in a random "
+        "order. --limit all attacks all of them."
+    )
+    return replace(limits, limit=limits.first_try)
 
 
 def _manifest_at(path: Path) -> dict[str, Any]:

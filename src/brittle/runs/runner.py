@@ -28,18 +28,26 @@ from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.levels import LEVELS
 from brittle.opening import as_target
+from brittle.progress import Progress, reporting
 from brittle.results import Result, Step
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
 from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
-from brittle.runs.resuming import default_path, is_finished_part, open_store, same_but_budget
+from brittle.runs.resuming import (
+    default_path,
+    is_finished_part,
+    open_store,
+    same_but_budget,
+    with_first_limit,
+)
 from brittle.runs.rows import FinishedRows, result_of, rows_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.runs.under_way import ENDS_PROCESS, UnderWay, ask_one_by_one, react, suspects_of
 from brittle.runs.workers.setup import is_asked_by_driver
 from brittle.runs.workers.starting import WorkerAsker, Workforce, start_driver
+from brittle.statuses import ATTACKED
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.normalised import probe_classes
@@ -60,6 +68,11 @@ class RunProgress:
     sent: int
     seconds: float
 
+    def __str__(self) -> str:
+        attacked = sum(self.counts.get(status, 0) for status in ATTACKED)
+        rate = self.sent / self.seconds if self.seconds > 0 else 0.0
+        return f"{self.counts.get('broken', 0)}/{attacked} broken, {rate:,.0f} rows/s"
+
 
 @exits_refused()
 def attack(
@@ -76,7 +89,7 @@ def attack(
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
-    progress: Callable[[RunProgress], None] | None = None,
+    progress: Progress[RunProgress] | None = True,
     session: Session = Session(),
     **settings: Any,
 ) -> Run:
@@ -87,6 +100,8 @@ def attack(
     set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an
     `Aim`; by default any other class counts. With several `workers` the cases are attacked in that
     many processes of this machine, or in actors of a Ray cluster; the results are the same.
+    `progress` shows a bar in terminals and notebooks; False shows none, and a function receives the
+    reports.
 
     Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep`,
     `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
@@ -109,15 +124,16 @@ def attack(
     named = _for_data(named, dataset, attack)
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
         named = replace(named.as_stored(about), opened=as_target(named))
-    with _opened(named) as opened:
+    with _opened(named, progress) as opened:
         aims: dict[str, Any] = {field.name: getattr(aim, field.name) for field in fields(aim)}
         aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
         job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(limits.watchdog, lambda: job.fixed)
+        path = _path_of(job, folder, name, limits.budget, warn)
+        limits = with_first_limit(limits, path, len(job.dataset), new, warn)
         taken = job.dataset.take(limits.limit, seed)
         manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
-        path = _path_of(job, folder, name, limits.budget, warn)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
@@ -125,8 +141,9 @@ def attack(
         with (
             open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
             closing(_open_broker(job, store, limits, session)) as broker,
+            reporting(progress, "attacking") as report,
         ):
-            _attack_cases(_Start(store, broker, job, taken, workforce, warn, progress))
+            _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
         return Run(path)
 
 
@@ -142,9 +159,14 @@ def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
 
 
 @contextmanager
-def _opened(target: Target) -> Iterator[Any]:
-    """Open a target and close it in the end; one that is open already stays open."""
-    opened: Any = as_target(target)
+def _opened(target: Target, progress: Progress[Any] | None = None) -> Iterator[Any]:
+    """Open a target and close it in the end; one that is open already stays open.
+
+    A model that is trained first shows that where the run shows a bar.
+    """
+    is_shown: Progress[Any] = progress is True and target.progress is None
+    with reporting(is_shown, "training") as report:
+        opened: Any = as_target(replace(target, progress=report or target.progress))
     try:
         yield opened
     finally:

@@ -21,7 +21,9 @@ from brittle.data import Dataset, Example, as_dataset, load, training_split
 from brittle.english.tags import Tagger
 from brittle.english.words import is_plainly_not_english
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.levels import REWRITE, Level, parse_levels
+from brittle.progress import Progress, listener, shows_progress
 from brittle.spaces import Choices
 from brittle.text import Text
 
@@ -57,6 +59,18 @@ class Variant:
         return self.example.label
 
 
+@dataclass(frozen=True)
+class AugmentProgress:
+    """How many examples have their variants, of how many."""
+
+    done: int
+    planned: int
+
+    def __str__(self) -> str:
+        return plural(self.planned, "examples")
+
+
+@shows_progress("augmenting")
 def augment(
     examples: Any,
     level: str = REWRITE,
@@ -67,7 +81,7 @@ def augment(
     edits: int = DEFAULT_EDITS,
     rules: str | None = None,
     only_variants: bool = False,
-    progress: Report | None = None,
+    progress: Progress[AugmentProgress] = True,
 ) -> list[Variant]:
     """Return examples with variants of each that keep its label, for any training code.
 
@@ -81,7 +95,13 @@ def augment(
     if isinstance(examples, str):
         examples = load(examples, split=training_split(examples))
     dataset = as_dataset(examples)
-    found = variants(dataset, settings, range(len(dataset)), progress)
+    report = listener(progress)
+    found = variants(
+        dataset,
+        settings,
+        range(len(dataset)),
+        lambda done, planned: report(AugmentProgress(done, planned)),
+    )
     return [one for one in found if not only_variants or one.level != ORIGINAL]
 
 

@@ -45,6 +45,17 @@ class TrainingProgress:
     best: bool = False
     measures: str = ""
 
+    @property
+    def planned(self) -> int | None:
+        """How many steps there are, where that is known."""
+        return max(1, self.epochs) * self.steps or None
+
+    @property
+    def done(self) -> int:
+        """How many steps are done."""
+        steps = self.steps if self.dev_accuracy is not None else self.step
+        return max(0, self.epoch - 1) * self.steps + steps
+
     def __str__(self) -> str:
         if not self.epochs:
             return f"{self.model}: {self.measures}"

@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import BrittleError, UsageError, require
+from brittle.progress import Progress, listener, shows_progress
 from brittle.safety import files
 from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import methods, texts
 from brittle.training.adversarial.methods import AdversarialTraining, is_by_attack, parse_method
 from brittle.training.adversarial.texts import with_variants
 from brittle.training.cache_key import model_key, model_name, settings_that_matter
-from brittle.training.job import Diverged, Fitted, Report, TrainingJob, card_of, silent
+from brittle.training.job import (
+    Diverged,
+    Fitted,
+    Report,
+    TrainingJob,
+    TrainingProgress,
+    card_of,
+    silent,
+)
 from brittle.training.plan import Changed, TrainingPlan, check_kinds, choose_settings
 from brittle.training.readme import readme
 from brittle.training.splits import (
@@ -37,6 +46,7 @@ from brittle.zoo.names.settings import ModelSettings
 
 
 @former_keywords(force="new", dataset_name="data")
+@shows_progress("training")
 def train(
     name: str,
     data: str,
@@ -49,7 +59,7 @@ def train(
     label: str | None = None,
     adversarial: str | AdversarialTraining | None = None,
     exclude: Sequence[str] = (),
-    progress: Report = silent,
+    progress: Progress[TrainingProgress] = True,
     new: bool = False,
 ) -> Path:
     """Train a model on a data set of the catalogue, a file or `hf:NAME`; return its folder.
@@ -72,7 +82,7 @@ def train(
             return trained
     splits = _load_splits(design, settings, data, text, label, exclude)
     plan = _plan(design, settings, size, seed, splits, method)
-    return _train(plan, device, progress, new)
+    return _train(plan, device, listener(progress), new)
 
 
 def train_on(

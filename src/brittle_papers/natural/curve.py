@@ -118,6 +118,7 @@ def find_adversaries(
         seed=seed,
         name="curve",
         folder=folder,
+        progress=False,
     )
     rows = run.results()
     broken = [row for row in rows if has_adversary(row)]

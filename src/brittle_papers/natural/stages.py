@@ -155,6 +155,7 @@ def fgsm(context: TaskContext, *, target: str, data: str, per_class: int, seed: 
         seed=seed,
         name=context.unique_name,
         folder=context.folder,
+        progress=False,
     )
     return {"runs": {"fgsm": run.path.name}, "message": f"{len(run.results())} pictures"}
 

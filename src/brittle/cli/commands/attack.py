@@ -14,13 +14,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
-from brittle.attacks.registry import own_attacks
 from brittle.cli import console
 from brittle.cli.attack_flags import named_target, open_target, parsed_settings
 from brittle.cli.command import (
     Command,
     add_backend_flags,
     add_data_flags,
+    add_dry_run_flag,
     add_goal_flag,
     add_option_flags,
     add_output_flags,
@@ -30,6 +30,7 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.console import shown
+from brittle.cli.output import is_dry_run
 from brittle.errors import BrittleError, UsageError
 from brittle.formatting import plural
 from brittle.runs.options import Keep, Limits
@@ -37,10 +38,16 @@ from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
     from brittle.data.dataset import Dataset
+    from brittle.runs.forecast import Forecast
+    from brittle.runs.run import Run
     from brittle.runs.runner import RunProgress
+    from brittle.targets.options import Target
 
 DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
 """The limits whose flags stand with those of the data and of the budget; others with the run's."""
+ZOO = "zoo:"
+FIRST_TRY = 1000
+"""So many examples of a large data set are attacked if no limit is set."""
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 examples:
@@ -94,7 +101,7 @@ target can do so.
 """
 USUAL = (
     *("data", "text", "label", "limit", "budget", "goal", "labels"),
-    *("name", "new", "report", "workers", "json", "quiet"),
+    *("name", "new", "report", "dry-run", "workers", "json", "quiet"),
 )
 
 
@@ -105,10 +112,14 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help="the model: zoo:NAME@DATA, a folder, a file, python:module:name, http:FILE …",
     )
-    add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
+    attacks = "auto, pwws, genetic, hotflip, typo and others (see brittle list attacks), or "
+    add("attack", metavar="ATTACK", help=f"{attacks}python:module:name")
     known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
     seed = "the seed of the random order and of the attack (default: 0)"
-    limit = "attack the first N examples of a random order"
+    # Not set at all if it is not given: `--limit all` and no limit differ.
+    about = "attack the first N examples of a random order, or all (default: all; "
+    about += f"{FIRST_TRY:,} if there are more than {2 * FIRST_TRY:,})"
+    limit = {"default": argparse.SUPPRESS, "help": about}
     add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument
     add_goal_flag(add)
@@ -137,6 +148,7 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
     add("--name", help="the name of the run (default: built from target, attack and data)")
     add("--new", action="store_true", help="start over, even if the run exists")
     add("--retry-errors", action="store_true", help="attack again the cases that ended in an error")
+    add_dry_run_flag(add)
     add("--report", metavar="FILE", help="write the HTML report, too")
     add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
     add_option_flags(add, Limits, without=(*DATA_LIMITS, *COSTS))
@@ -173,17 +185,29 @@ def _load_data(args: argparse.Namespace) -> Dataset:
 
 
 def _run_attack(args: argparse.Namespace) -> None:
-    from rich.console import Group
-
-    import brittle
-    from brittle.goals.parsing import join_goals
-    from brittle.reports.summaries import summary_json
-    from brittle.reports.terminal import run_block
+    from brittle.targets.protocols import declared_by
 
     dataset = _load_data(args)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     args.wanted_mask = wanted_mask(args.attack)
+    limits = parsed_options(args, Limits)
+    if not hasattr(args, "limit"):
+        limits = replace(limits, first_try=FIRST_TRY)
+    if args.dry_run and args.target.startswith(ZOO):  # to open it could be to train it
+        is_dry_run(args, lambda: _work(args, dataset, limits))
+        return
     target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
+    is_costly = bool(declared_by(target.opened, "costly"))
+    if is_dry_run(args, lambda: _work(args, dataset, limits, is_costly), says_unknown=is_costly):
+        return
+    _show_run(args, _attack(args, target, dataset, limits))
+
+
+def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: Limits) -> Run:
+    """Attack the target, with progress, and say so if nothing was left to do."""
+    import brittle
+    from brittle.goals.parsing import join_goals
+
     rounds = 0
 
     def report_round(state: RunProgress) -> None:
@@ -202,32 +226,57 @@ def _run_attack(args: argparse.Namespace) -> None:
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
             goal=join_goals(args.goal),
-            limits=parsed_options(args, Limits),
+            limits=limits,
             keep=parsed_options(args, Keep),
             workers=parsed_options(args, Workers),
             **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),
         )
     if rounds == 0 and not args.quiet:
-        begun = f"this run, started {run.manifest['started']}, is finished"
-        if run.cases is not None:
-            planned = run.manifest["part_of"]
-            part = plural(len(run.cases), ("case is", "cases are"))
-            begun = f"{part} part of a run of {planned:,}, finished"
-        console.tell(f"Nothing was left to do: {begun}. --new starts over.")
+        console.tell(f"Nothing was left to do: {_finished(run)}. --new starts over.")
+    return run
+
+
+def _finished(run: Run) -> str:
+    """Say what was finished before."""
+    if run.cases is None:
+        return f"this run, started {run.manifest['started']}, is finished"
+    part = plural(len(run.cases), ("case is", "cases are"))
+    return f"{part} part of a run of {run.manifest['part_of']:,}, finished"
+
+
+def _show_run(args: argparse.Namespace, run: Run) -> None:
+    """Print the run, and where it and its report are."""
+    from rich.console import Group
+
+    from brittle.reports.summaries import summary_json
+    from brittle.reports.terminal import run_block
+
     report = run.report(args.report) if args.report else None
+    command = f"brittle report {shlex.quote(run.name)}"
+    places = (f"Run: {shown(run.path)}", f"Report: {report.resolve() if report else command}")
     console.print_result(
         args,
         lambda: summary_json(run),
-        lambda: Group(
-            run_block(run, args.examples),
-            f"Run: {shown(run.path)}",
-            f"Report: {report.resolve()}"
-            if report is not None
-            else f"Report: brittle report {shlex.quote(run.name)}",
-        ),
+        lambda: Group(run_block(run, args.examples), *places),
         run.path,
     )
+
+
+def _work(
+    args: argparse.Namespace, dataset: Dataset, limits: Limits, is_costly: bool = False
+) -> Forecast:
+    """Forecast the attack: how many cases and, of an endpoint or a program, how many queries."""
+    from brittle.runs.forecast import Forecast, attack_work
+    from brittle.studies.forecast import trainings
+    from brittle.studies.pools import Member
+
+    is_large = limits.first_try is not None and len(dataset) > 2 * limits.first_try
+    limit = limits.first_try if is_large else limits.limit
+    cases = len(dataset) if limit is None else min(limit, len(dataset))
+    work = attack_work(args.target, args.attack, cases, limits, is_costly, args.runs)
+    trained = trainings([Member(args.target, args.target)]) if args.dry_run else []
+    return Forecast((*trained, *work.parts))
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
@@ -284,7 +333,7 @@ def _add_try_flags(parser: argparse.ArgumentParser) -> None:
 def _run_try(args: argparse.Namespace) -> None:
     from brittle.attacks import wanted_mask
     from brittle.goals.parsing import join_goals
-    from brittle.reports.terminal import attempts_block, attempts_ladder
+    from brittle.reports.attempts import attempts_block, attempts_ladder
     from brittle.runs.runner import ladder_attacks, try_text
 
     args.wanted_mask = wanted_mask(args.attack) if args.attack else None

@@ -41,7 +41,7 @@ split the file, keep the variants of an example together, or hold out a dev set 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("data", metavar="DATA", help="mr, imdb, bbc, a file, a folder of splits, or hf:NAME")
-    level = "a level, or several separated by commas; see below (default: rewrite)"
+    level = "a level, or several separated by commas, as listed above (default: rewrite)"
     add("--level", default="rewrite", metavar="LEVEL[,LEVEL]", help=level)
     add("--out", required=True, metavar="FILE", help="the file to write: .csv or .jsonl")
     copies = "make N different variants of each example at each level (default: 1)"
@@ -58,7 +58,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         *("split", "text", "label", "locked", "skip-bad", "limit", "seed"),
         split="train, dev or test (default: train)",
         text="the column of the texts; two columns are a pair: --text premise,hypothesis",
-        limit="use N examples of a random order (default: all)",
+        limit="use N examples of a random order, or all (default: all)",
         seed="the seed of the edits (default: 0)",
     )
     add_output_flags(parser)

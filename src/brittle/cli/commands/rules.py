@@ -40,7 +40,7 @@ def add_mine_flags(parser: argparse.ArgumentParser) -> None:
         parser,
         *("data", "text", "label", "limit", "seed"),
         data="labelled data: rules are mined from its train split and checked on its dev split",
-        limit="mine from N texts (default: all)",
+        limit="mine from N texts, or all (default: all)",
         seed="the seed of the sample with --limit (default: 0)",
     )
     add("--out", required=True, metavar="FILE", help="the file to write the rules to")
@@ -127,7 +127,7 @@ def add_try_flags(parser: argparse.ArgumentParser) -> None:
         *("data", "split", "text", "label", "locked", "limit", "seed"),
         data="labelled data: a name or a file",
         locked={"default": None},
-        limit={"default": 1000, "help": "try N texts (default: 1000)"},
+        limit={"default": 1000, "help": "use N texts, or all (default: 1000)"},
         seed="the seed of their order (default: 0)",
     )
     add_backend_flags(parser)
@@ -211,7 +211,7 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--rules", required=True, metavar="FILE", help="a file of rules")
     names = ("data", "split", "text", "label", "limit")
-    known, limit = "labelled data: a name or a file", "look at N texts (default: all)"
+    known, limit = "labelled data: a name or a file", "use N texts, or all (default: all)"
     add_data_flags(parser, *names, data=known, limit=limit)
     add("--count", type=positive, default=10, metavar="N", help="show N rules (default: 10)")
     add_output_flags(parser)

@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.command import Command, add_backend_flags, add_output_flags, backend_of, positive
+from brittle.cli.command import (
+    Command,
+    add_backend_flags,
+    add_dry_run_flag,
+    add_output_flags,
+    backend_of,
+    count_or_all,
+)
 from brittle.cli.console import shown
+from brittle.cli.output import is_dry_run
 from brittle.errors import UsageError, unknown
 from brittle.safety.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.reports.study_page import StudyView
+    from brittle.runs.forecast import Forecast
     from brittle.studies.selecting.selecting import EnsembleCurves, SelectedEnsemble
     from brittle.studies.transfer.study import TransferStudy
 
@@ -59,8 +68,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     attack("--data", metavar="DATA", help=data)
     attack("--text", metavar="COLUMN[,COLUMN]", help="the column of the texts in that file")
     attack("--label", metavar="COLUMN", help="the column of the labels in that file")
-    limit = "attack only the first N texts of the study (default: all)"
-    attack("--limit", type=positive, metavar="N", help=limit)
+    limit = "attack only the first N texts of the study, or all (default: all)"
+    attack("--limit", type=count_or_all, metavar="N", help=limit)
+    add_dry_run_flag(attack)
     out = "with --attack: write the figure as a page (.html) or as a figure (.svg)"
     attack("--out", type=Path, metavar="FILE", help=out)
     add_backend_flags(parser)
@@ -96,6 +106,8 @@ def _run(args: argparse.Namespace) -> None:
     if not args.quiet:
         for note in notes:
             console.tell(note)
+    if args.attack and is_dry_run(args, lambda: _work(args, study, ensembles)):
+        return
     curves = _attacked(args, study, ensembles, held_out) if args.attack else None
     view = ensembles_view(study, ensembles, held_out, curves)
     if curves is not None and args.out is not None:
@@ -106,6 +118,8 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
+    if args.dry_run and not args.attack:
+        raise UsageError("--dry-run says how much work the attacks are: use it with --attack.")
     if args.out is not None and not args.attack:
         raise UsageError("--out draws what attacked ensembles reach: use it with --attack.")
     if args.out is not None and args.out.suffix not in (".html", ".svg"):
@@ -179,6 +193,15 @@ def _attacked(
     return ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
 
 
+def _work(
+    args: argparse.Namespace, study: TransferStudy, ensembles: Sequence[SelectedEnsemble]
+) -> Forecast:
+    from brittle.studies.forecast import ensemble_work
+
+    specs = [ensemble.spec for ensemble in ensembles]
+    return ensemble_work(specs, study.attack, study.attacked, args.limit, args.runs)
+
+
 def _write(out: Path, view: StudyView, curves: EnsembleCurves) -> None:
     """Write a page with both figures, or an SVG of each: FILE.svg and FILE-held-out.svg."""
     from brittle.studies.selecting.view import ensemble_drawings
@@ -201,6 +224,7 @@ COMMAND = Command(
         "held-out",
         "seed",
         "attack",
+        "dry-run",
         "limit",
         "out",
         "workers",

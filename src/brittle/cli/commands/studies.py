@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from brittle.cli.attack_flags import parsed_settings
-from brittle.cli.command import Command, backend_of, load_data, positive
-from brittle.cli.output import print_made_study
-from brittle.cli.study_flags import USUAL, add_pool, add_study_flags, progress_of
+from brittle.cli.command import Command, backend_of, positive
+from brittle.cli.output import is_dry_run, print_made_study
+from brittle.cli.study_flags import USUAL, add_pool, add_study_flags, load_study_data, progress_of
+
+if TYPE_CHECKING:
+    from brittle.data.dataset import Dataset
+    from brittle.runs.forecast import Forecast
 
 TRANSFER_EXAMPLES = """\
 examples:
@@ -51,7 +57,9 @@ def _add_transfer_flags(parser: argparse.ArgumentParser) -> None:
 def _run_transfer(args: argparse.Namespace) -> None:
     from brittle.studies.transfer.transfer import transfer
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
+    if is_dry_run(args, partial(_transfer_work, args, dataset)):
+        return
     where = backend_of(args)
     names = ("limit", "winners", "seeds", "seed", "budget", "name", "new")
     study = transfer(
@@ -67,6 +75,14 @@ def _run_transfer(args: argparse.Namespace) -> None:
         **parsed_settings(args),
     )
     print_made_study(args, study, resamples=args.resamples)
+
+
+def _transfer_work(args: argparse.Namespace, dataset: Dataset) -> Forecast:
+    from brittle.studies.forecast import transfer_work
+    from brittle.studies.pools import load_pool
+
+    members = load_pool(args.pool, dataset.name, args.seeds).members
+    return transfer_work(members, args.attack, dataset, args.limit, args.winners, args.runs)
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
@@ -118,7 +134,9 @@ def _add_grid_flags(parser: argparse.ArgumentParser) -> None:
 def _run_grid(args: argparse.Namespace) -> None:
     from brittle.studies.grid.grid import grid
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
+    if is_dry_run(args, partial(_grid_work, args, dataset)):
+        return
     where = backend_of(args)
     names = ("limit", "all_right", "seed", "budget", "name", "new")
     study = grid(
@@ -134,6 +152,15 @@ def _run_grid(args: argparse.Namespace) -> None:
         **parsed_settings(args),
     )
     print_made_study(args, study)
+
+
+def _grid_work(args: argparse.Namespace, dataset: Dataset) -> Forecast:
+    from brittle.studies.forecast import grid_work
+    from brittle.studies.pools import load_pool
+
+    members = load_pool(args.pool, dataset.name).members
+    attacks = _grid_attack_words(args, ())
+    return grid_work(members, attacks, dataset, args.limit, args.runs)
 
 
 def _grid_attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
@@ -204,7 +231,9 @@ def _add_robustness_flags(parser: argparse.ArgumentParser) -> None:
 def _run_robustness(args: argparse.Namespace) -> None:
     from brittle.studies.robustness.robustness import robustness
 
-    dataset = load_data(args)
+    dataset = load_study_data(args)
+    if is_dry_run(args, partial(_robustness_work, args, dataset)):
+        return
     names = ("limit", "per_class", "all_right", "samples", "step", "radius", "misses", "refine")
     study = robustness(
         args.pool,
@@ -217,11 +246,20 @@ def _run_robustness(args: argparse.Namespace) -> None:
     print_made_study(args, study)
 
 
+def _robustness_work(args: argparse.Namespace, dataset: Dataset) -> Forecast:
+    from brittle.studies.forecast import robustness_work
+    from brittle.studies.pools import load_pool
+
+    settings = {name: getattr(args, name) for name in ("samples", "step", "radius", "misses")}
+    members = load_pool(args.pool, dataset.name).members
+    return robustness_work(members, dataset, args.limit, settings)
+
+
 ROBUSTNESS = Command(
     ROBUSTNESS_EXAMPLES,
     _add_robustness_flags,
     _run_robustness,
     resumes=True,
-    usual=(*USUAL, "per-class", "samples", "radius"),
+    usual=(*USUAL, "per-class", "samples"),
     details=ROBUSTNESS_DETAILS,
 )

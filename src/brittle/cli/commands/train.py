@@ -16,15 +16,18 @@ from brittle.cli.command import (
     Command,
     add_backend_flags,
     add_data_flags,
+    add_dry_run_flag,
     add_output_flags,
     backend_of,
     positive,
 )
-from brittle.cli.output import pool_progress
+from brittle.cli.output import is_dry_run, pool_progress
 from brittle.errors import RunStopped, UsageError
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
+    from brittle.runs.forecast import Forecast
+    from brittle.studies.pools import Pool
     from brittle.training.adversarial.methods import AdversarialTraining
 
 ONE_MODEL_FLAGS = ("set", "adversarial", "share", "noise", "copies", "every", "seed")
@@ -40,6 +43,8 @@ def run(args: argparse.Namespace) -> None:
     _check_flags(args)
     load_splits(args.data, text=args.text, label=args.label)  # else all fail, for one reason
     pool = of_size(load_pool(args.model, args.data, args.seeds or 1), args.size)
+    if is_dry_run(args, lambda: _work(args, pool)):
+        return
     with pool_progress(args.quiet) as progress:
         states = train_pool(
             pool,
@@ -60,6 +65,13 @@ def run(args: argparse.Namespace) -> None:
         )
 
 
+def _work(args: argparse.Namespace, pool: Pool) -> Forecast:
+    from brittle.runs.forecast import Forecast
+    from brittle.studies.forecast import trainings
+
+    return Forecast(tuple(trainings(pool.members, args.text, args.label, args.new)))
+
+
 def _check_flags(args: argparse.Namespace) -> None:
     """Refuse flags that are settings of one model."""
     named = next((name for name in ONE_MODEL_FLAGS if getattr(args, name)), None)
@@ -71,7 +83,7 @@ def _check_flags(args: argparse.Namespace) -> None:
 
 
 METHOD_FLAGS = ("share", "noise", "copies", "every", "edits")
-POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers", "address")
+POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers", "address", "dry_run")
 EXAMPLES = """\
 examples:
   brittle train LSTM-W-Random-1 --data mr
@@ -100,12 +112,26 @@ more examples:
   brittle train pool:small --data mr --seeds 2
 """
 USUAL = (
-    *("data", "text", "label", "seed", "size", "set", "new", "seeds", "workers", "adversarial"),
+    *(
+        "data",
+        "text",
+        "label",
+        "seed",
+        "size",
+        "set",
+        "new",
+        "seeds",
+        "dry-run",
+        "workers",
+        "adversarial",
+    ),
     *("json", "quiet"),
 )
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
+    from brittle.levels import LEVELS
+
     add = parser.add_argument
     name = "a name of brittle list models; hf:NAME or a folder for a transformers encoder to tune; "
     name += "or pool:NAME or pool:FILE for all models of a pool (the file has one model a line)"
@@ -133,9 +159,10 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("pools").add_argument
     seeds = "2 trains each model twice, with the seeds 0 and 1, for the base rate (default: 1)"
     add("--seeds", type=int, choices=(1, 2), help=seeds)
+    add_dry_run_flag(add)
     add_backend_flags(parser)
     add = parser.add_argument_group("adversarial training").add_argument
-    method = "hotflip, miyato, key; levels of the ladder (rewrite, careful, loose, any, typo, or "
+    method = f"hotflip, miyato, key; levels of the ladder ({', '.join(LEVELS)}, or "
     method += "several with commas); or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)
     share = (
@@ -157,9 +184,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.model.startswith(POOL_PREFIX):
         run(args)
         return
-    pool_flag = next((name for name in POOL_FLAGS if getattr(args, name) is not None), None)
+    pool_flag = next((name for name in POOL_FLAGS if getattr(args, name)), None)
     if pool_flag is not None:
-        raise UsageError(f"--{pool_flag} is for pools, such as {POOL_PREFIX}small.")
+        raise UsageError(
+            f"--{pool_flag.replace('_', '-')} is for pools, such as {POOL_PREFIX}small."
+        )
     import brittle
 
     _check_export(args)

@@ -16,6 +16,7 @@ from brittle.attacks import ATTACKS, unchosen_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
+from brittle.progress import Progress, listener, shows_progress
 from brittle.studies.grid.member_tasks import (
     REFUSED,
     attack_tasks,
@@ -144,6 +145,7 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
 
 
 @former_keywords(overwrite="new", report="progress")
+@shows_progress("grid")
 def grid(
     targets: str | Pool | Sequence[Any],
     examples: Any,
@@ -158,7 +160,7 @@ def grid(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    progress: Report = lambda message: None,
+    progress: Progress[str] = True,
     new: bool = False,
     **settings: Any,
 ) -> GridStudy:
@@ -191,7 +193,7 @@ def grid(
         "grid",
         request.name,
         folder,
-        partial(_measure, request, backend=where, report=progress),
+        partial(_measure, request, backend=where, report=listener(progress)),
         facts=None if new else facts_of(request),
     )
 

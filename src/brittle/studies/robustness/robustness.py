@@ -20,6 +20,7 @@ from brittle.formatting import plural
 from brittle.generators import open_generator, refine_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
+from brittle.progress import Progress, listener, shows_progress
 from brittle.runs.job import check_reads
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import (
@@ -56,6 +57,7 @@ class Selection:
 
 
 @former_keywords(report="progress")
+@shows_progress("robustness")
 def robustness(
     targets: str | Pool | Sequence[Any],
     examples: Any,
@@ -73,7 +75,7 @@ def robustness(
     name: str | None = None,
     folder: str | Path = "runs",
     device: str = "auto",
-    progress: Report = lambda message: None,
+    progress: Progress[str] = True,
     new: bool = False,
 ) -> RobustnessStudy:
     """Measure the distance of the nearest natural adversary for every target, case by case.
@@ -112,7 +114,7 @@ def robustness(
         )
 
         def measure(own_folder: Path) -> RobustnessStudy:
-            cases, left_out = search.run(own_folder / CASES_FILE, progress)
+            cases, left_out = search.run(own_folder / CASES_FILE, listener(progress))
             failed = failures | _never_answered(cases, opened)
             accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
             results = RobustnessResults(tuple(opened), tuple(cases), accuracy, scored, left_out)

@@ -25,6 +25,7 @@ from brittle.data import Dataset
 from brittle.errors import UsageError
 from brittle.formatting import plural
 from brittle.opening import as_target
+from brittle.progress import Progress, listener, shows_progress
 from brittle.safety import files
 from brittle.safety.files import DAMAGED_ARCHIVE, make_private_folder
 from brittle.safety.schema import Count, reader
@@ -240,6 +241,7 @@ class _Kept:
 PREFIX = "ensemble:"
 
 
+@shows_progress("mining rules")
 def mine(
     ensemble: Any,
     data: str | Dataset,
@@ -249,6 +251,7 @@ def mine(
     min_support: int = 1,
     seed: int = 0,
     device: str = "auto",
+    progress: Progress[str] = True,
 ) -> Rules:
     """Mine rules in this process.
 
@@ -267,7 +270,10 @@ def mine(
     try:
         labels = _check(members, splits)
         material = load_material(splits, labels, limit, seed)
-        effects = [measure_member(member, material) for member in members]
+        effects = []
+        for n, member in enumerate(members, 1):
+            listener(progress)(f"{member.name}, {n} of {plural(len(members), 'members')}")
+            effects.append(measure_member(member, material))
         return with_origin(combine(material, effects, method, min_support), seed)
     finally:
         for spec, member in zip(specs, members):

@@ -18,6 +18,7 @@ from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
 from brittle.opening import as_target
+from brittle.progress import Progress, listener, shows_progress
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
 from brittle.studies.pools import (
     LISTED,
@@ -227,6 +228,7 @@ LIVE = "live:"
 
 
 @former_keywords(overwrite="new", report="progress")
+@shows_progress("transfer")
 def transfer(
     pool: str | Pool | Sequence[Any],
     examples: Any,
@@ -242,7 +244,7 @@ def transfer(
     workers: int | None = 1,
     backend: str = "local",
     address: str | None = None,
-    progress: Report = lambda message: None,
+    progress: Progress[str] = True,
     new: bool = False,
     **settings: Any,
 ) -> TransferStudy:
@@ -272,7 +274,7 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    return run_study(request, folder, where, progress, new=new)
+    return run_study(request, folder, where, listener(progress), new=new)
 
 
 @dataclass(frozen=True)
