@@ -102,7 +102,10 @@ def test_queries_of_an_endpoint_are_counted(tmp_path: Path) -> None:
     def sentence(**limits: int) -> str:
         return attack_work("http:x", "auto", 200, Limits(**limits), True, tmp_path).sentence()
 
-    assert "auto on 200 cases; 10,000 queries (50 for each case)." in sentence(budget=50)
+    assert (
+        "auto on 200 cases; 10,000 queries (50 for each case). No time was measured for this."
+        in sentence(budget=50)
+    )
     assert "auto on 200 cases; 5,000 texts sent (--max-sent)." in sentence(budget=50, max_sent=5000)
     assert "no limit of queries is set" in sentence()
 
