@@ -7,6 +7,7 @@ attack, in the terminal: by the levels of the ladder, or attack by attack.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -369,6 +370,14 @@ def _sentence(first: Result) -> list[Any]:
     if first.answer is not None:
         before = f"answered {first.answer}"
     return [Text(first.original), Text(f"{before}\n", style="dim")]
+
+
+def as_text(block: Any, width: int = 80) -> str:
+    """Return what the terminal shows as plain text: no colours, and no blanks at line ends."""
+    console = Console(width=width, color_system=None, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(block)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")
 
 
 def attempts_block(attempts: Sequence[Attempt]) -> Any:
