@@ -6,7 +6,7 @@ rough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,18 +16,16 @@ from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.levels import LEVELS
 from brittle.progress import Progress, listener, shows_progress
+from brittle.reports.attempts import Attempt, attempts_block, attempts_ladder
 from brittle.reports.notebook import attempts_html
-from brittle.reports.terminal import as_text, attempts_block, attempts_ladder
-from brittle.results import Result, Step
+from brittle.reports.terminal import as_text
+from brittle.results import Result
 from brittle.runs.job import Job
 from brittle.runs.keywords import SharedAnswers
 from brittle.runs.options import TRIED_BUDGET, split_flat, with_flat
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.runner import for_data, opened_target, search
 from brittle.targets.options import Target
-
-Attempt = tuple[Result, Sequence[Step]]
-"""How an attack of a text ended, and its improvements on the way."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -85,7 +85,8 @@ def _show(args: argparse.Namespace) -> None:
 
 def _show_case(args: argparse.Namespace, run: Run) -> None:
     """Show one case: its text, how the search ended, and every improvement on the way."""
-    from brittle.reports.terminal import attempts_block, run_block
+    from brittle.reports.attempts import attempts_block
+    from brittle.reports.terminal import run_block
     from brittle.runs.run import Run as StoredRun
 
     row = _case(run, args.case)
