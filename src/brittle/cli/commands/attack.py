@@ -33,6 +33,7 @@ from brittle.cli.console import shown
 from brittle.cli.output import is_dry_run
 from brittle.errors import BrittleError, UsageError
 from brittle.formatting import plural
+from brittle.levels import LEVELS
 from brittle.runs.options import TRIED_BUDGET, Keep, Limits
 from brittle.workflow.backends import Workers
 
@@ -295,15 +296,15 @@ COMMAND = Command(
 )
 
 
-TRY_EXAMPLES = """\
+TRY_EXAMPLES = f"""\
 examples:
   brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
   brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
   brittle try http:api.toml "A warm and funny film." --budget 50
 
 Without --attack brittle shows the ladder: each level of edits on its own, from gentle to rough
-(rewrite, careful, loose, any, typo). Each level has the whole budget. A question that one level has
-asked is not asked again by the next.
+({", ".join(LEVELS)}). Each level has the whole budget. A question that one level has asked is not
+asked again by the next.
 """
 TRY_DETAILS = """\
 more examples:
