@@ -68,7 +68,9 @@ def test_ensembles_are_counted_once(brittle: Brittle) -> None:
     select = ("study", "select", "three", "--size", "2,3", "--held-out", "none", "--method", "all")
     dry = brittle(*select, "--attack", "--dry-run")
     assert dry.code == 0, dry.err
-    assert re.match(r"At most: key on \d+ cases of each of \d models\.", " ".join(dry.out.split()))
+    assert re.match(
+        r"At most: key on \d+ cases of each of 10 ensembles\.", " ".join(dry.out.split())
+    )
     assert "use it with --attack" in brittle(*select, "--dry-run").err
 
 
