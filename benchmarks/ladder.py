@@ -442,8 +442,8 @@ def about_readings() -> list[str]:
         "before*: texts of the version before, of levels whose edits have changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
         "all verdicts: `benchmarks/read_ladder.json`, without the sentences). **No people "
-        "have read them.** The questions are those of "
-        "[candidates](candidates.md#read-by-a-language-model).",
+        "have read them.** The questions are those "
+        "[below](#the-same-attack-with-three-sets).",
     ]
 
 

@@ -72,7 +72,7 @@ def main() -> None:
             measure_family([name for name in family if name in args.models], args, content)
         if args.out == OUT:
             write_page(content)
-    print("\n".join(tables(content)))
+    print("\n".join([*tables(content), *paired_lines(content)]))
 
 
 def write_page(content: Mapping[str, Any]) -> None:
@@ -233,7 +233,7 @@ def compared(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, A
 
 
 def tables(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield Markdown tables: one of every model, then what changed at the trained levels."""
+    """Yield a Markdown table of every model."""
     for name, rows in content.get("figures", {}).items():
         head = ["trained on", "copies", "accuracy", *LEVELS, "after all levels"]
         texts = rows[PLAIN]["texts"]
@@ -242,6 +242,10 @@ def tables(content: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield from lines(head, [table_row(method, row) for method, row in rows.items()])
     yield from mean_lines(content)
+
+
+def paired_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a Markdown table of what changed at the trained levels, case by case."""
     yield "At the levels that were trained, on the same sentences (right in both models; McNemar's"
     yield "exact test):"
     yield ""

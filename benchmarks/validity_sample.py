@@ -10,7 +10,7 @@ test split, then of the dev split, as give enough broken cases. FOLDER then hold
     key.json      by id: preset, target, split, case id, words changed, similarity, fluency
     success.json  success of every target and preset, with its interval, as measured
 
-The table of the last one in docs/explanation/candidates.md is printed. `--success FILE` also
+The table of the last one in docs/explanation/ladder.md is printed. `--success FILE` also
 writes it to FILE: benchmarks/validity_success.json was written so.
 
 A sheet is drawn by the seed alone: the same runs give the same sheet. It holds sentences of MR, so

@@ -12,32 +12,40 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from brittle.attacks import ATTACKS, Setting, recipe, settings
-from brittle.attacks.recipes import summary
 from brittle.cli.command import Command
 from brittle.cli.commands import commands, load_command
-from brittle.cli.parser import TARGETS, build_parser, commands_of
+from brittle.cli.parser import command_parsers
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
-SHARED_BY = 3
+SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
 HEAD = """# Commands
 
-This page lists every command with its flags. `brittle COMMAND --help` prints the same. \
+This page lists every command with its flags. `brittle COMMAND --help` prints the usual \
+ones, `--help-all` all of them. \
 `scripts/write_reference.py` writes this page from the code, so it is complete.
 
 {contents}
 
-A flag may be shortened as long as it stays clear: `--lim` is `--limit`. If you misspell a command \
-or a flag, the message names the one that you probably meant. The settings of an attack, such as \
-`--share`, are flags too: [attacks](attacks.md#settings) lists them.
+The settings of an attack, such as `--share`, are flags too: [attacks](attacks.md#settings) lists \
+them. A flag may be shortened as long as it stays clear: `--lim` is `--limit`.
+
+To complete commands, flags and names of runs by Tab, add one line to the file of your shell, then \
+open a new shell:
+
+```text
+bash:  echo 'eval "$(brittle setup completion bash)"' >> ~/.bashrc
+zsh:   echo 'eval "$(brittle setup completion zsh)"' >> ~/.zshrc      (after compinit)
+fish:  brittle setup completion fish > ~/.config/fish/completions/brittle.fish
+```
 
 ## Exit codes
 
@@ -72,7 +80,7 @@ class FlagRow:
 
 @dataclass(frozen=True)
 class CommandPart:
-    """A command without commands of its own: `brittle rules mine`."""
+    """A command, also of a group, as `rules mine`."""
 
     name: str
     help: str
@@ -85,23 +93,15 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
-def command_parts(name: str, parser: argparse.ArgumentParser, help: str) -> Iterator[CommandPart]:
-    """Yield a command, or the commands inside it."""
-    inside = commands_of(parser)
-    described = {
-        choice.dest: choice.help or ""
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for choice in action._choices_actions
-    }
-    for own, part in inside.items():
-        if own in described:
-            yield from command_parts(f"{name} {own}", part, described[own])
-    if not inside:
+def command_parts() -> Iterator[CommandPart]:
+    """Yield every command."""
+    for name, parser in command_parsers():
         rows = [(action, flag_row(action)) for action in parser._actions if is_shown(action)]
-        flags = tuple(row for action, row in rows if action.option_strings)
         yield CommandPart(
-            name, help, tuple(row for action, row in rows if not action.option_strings), flags
+            name,
+            commands()[name].help,
+            tuple(row for action, row in rows if not action.option_strings),
+            tuple(row for action, row in rows if action.option_strings),
         )
 
 
@@ -132,9 +132,13 @@ def metavar_of(action: argparse.Action) -> str:
 
 
 def shared_flags(parts: Sequence[CommandPart]) -> list[FlagRow]:
-    """Return the flags that several commands have, and that mean the same in all of them."""
+    """Return the flags that mean the same in several commands: for each, its most common row."""
     times = Counter(row for part in parts for row in part.flags)
-    return [row for row, count in times.items() if count >= SHARED_BY]
+    common: dict[str, FlagRow] = {}
+    for row, count in times.most_common():
+        if count >= SHARED_BY:
+            common.setdefault(row.name, row)
+    return sorted(common.values(), key=lambda row: row.name)
 
 
 def examples_of(command: Command) -> str:
@@ -142,51 +146,34 @@ def examples_of(command: Command) -> str:
     lines = []
     for block in command.examples.split("\n\n"):
         first, *rest = block.strip("\n").splitlines()
-        if first.startswith("example: "):
-            lines.append(first.removeprefix("example: "))
-        elif first.startswith("example") and TARGETS not in block:
+        if first.startswith("example"):
             lines += [line.strip() for line in rest]
     return "\n".join(lines)
 
 
-def section(name: str, help: str, command: Command, shared: Sequence[FlagRow]) -> str:
+def section(part: CommandPart, shared: Sequence[FlagRow]) -> str:
     """Write the section of a command."""
-    parser = commands_of(build_parser([name, "--help-all"]))[name]
-    parts = list(command_parts(f"brittle {name}", parser, help))
-    lines = [f"## brittle {name}", "", f"{help[0].upper()}{help[1:]}.", ""]
-    if examples := examples_of(command):
+    lines = [f"## brittle {part.name}", "", f"{part.help[0].upper()}{part.help[1:]}.", ""]
+    if examples := examples_of(load_command(part.name)):
         lines += ["```text", examples, "```", ""]
-    for part in parts:
-        if len(parts) > 1:
-            lines += [f"### {part.name}", "", f"{part.help[0].upper()}{part.help[1:]}.", ""]
-        own = [row for row in part.flags if row not in shared]
-        rows = [*part.arguments, *own]
-        if rows:
-            lines += ["| argument or flag | meaning |", "|---|---|", *map(str, rows), ""]
-        common = [f"`{row.name}`" for row in part.flags if row in shared]
-        if common:
-            also = "It also takes" if rows else "It takes"
-            lines += [f"{also} these [shared flags](#shared-flags): {', '.join(common)}.", ""]
+    rows = [*part.arguments, *(row for row in part.flags if row not in shared)]
+    if rows:
+        lines += ["| argument or flag | meaning |", "|---|---|", *map(str, rows), ""]
+    if common := [f"`{row.name}`" for row in part.flags if row in shared]:
+        also = "It also takes" if rows else "It takes"
+        lines += [f"{also} these [shared flags](#shared-flags): {', '.join(common)}.", ""]
     return "\n".join(lines)
 
 
 def commands_page() -> str:
     """Write the page of the commands."""
-    table: Mapping[str, str] = {name: entry.help for name, entry in commands().items()}
-    parts = [
-        part
-        for name, help in table.items()
-        for part in command_parts(
-            f"brittle {name}", commands_of(build_parser([name, "--help-all"]))[name], help
-        )
-    ]
+    parts = list(command_parts())
     shared = shared_flags(parts)
-    contents = ["| command | what it does |", "|---|---|"]
-    contents += [f"| [`{name}`](#brittle-{name}) | {cell(help)} |" for name, help in table.items()]
-    page = [HEAD.format(contents="\n".join(contents))]
+    links = [f"[`{part.name}`](#brittle-{part.name.replace(' ', '-')})" for part in parts]
+    page = [HEAD.format(contents=f"{', '.join(links)}.")]
     page += ["## Shared flags", "", "These mean the same in every command that has them.", ""]
     page += ["| flag | meaning |", "|---|---|", *map(str, shared), ""]
-    page += [section(name, help, load_command(name), shared) for name, help in table.items()]
+    page += [section(part, shared) for part in parts]
     return "\n".join(page).rstrip() + "\n"
 
 
@@ -209,7 +196,7 @@ def settings_block() -> str:
     head = ["| setting | default | meaning |", "|---|---|---|"]
     lines = ["Settings that several attacks share:", "", *head, *shared, ""]
     for name, own in rows.items():
-        lines += [f"### {name}", "", summary(recipe(name)), ""]
+        lines += [f"### {name}", ""]
         single = [row for row in own if row not in shared]
         if single:
             lines += [*head, *single, ""]

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+NUMBERS = {3: "three", 4: "four", 5: "five"}
 MAX_PICTURE_BYTES = 200_000
 
 
@@ -98,7 +99,13 @@ def test_the_readme_s_first_screen_has_the_result_and_a_small_picture() -> None:
 
 def test_installing_comes_before_the_first_example() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert readme.index("pip install") < readme.index("```python") < readme.index("```bash")
+    assert readme.index("pip install") < readme.index("```bash") < readme.index("```python")
+
+
+def test_the_readme_is_short() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 100
+    assert len(readme.partition("<img")[0].split()) <= 500
 
 
 def test_nobody_is_told_to_install_brittle_from_a_registry() -> None:
@@ -227,12 +234,18 @@ def test_the_figures_of_mending_are_those_of_the_benchmark() -> None:
             assert mended["accuracy_against_plain"]["p"] > 0.05
         else:
             assert mended["accuracy"] > plain["accuracy"]
+    changes = [
+        100 * (rows["rewrite"]["accuracy"] - rows["plain"]["accuracy"]) for rows in figures.values()
+    ]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"In {NUMBERS[len(changes)]} trainings" in readme
+    assert f"by −{-min(changes):.1f} to +{max(changes):.1f} points" in readme
     by_seed = "{:.1f}, {:.1f} and {:.1f}".format(*lost)
     assert f"loses {sum(lost) / 3:.1f} point on average over three trainings ({by_seed})" in page
 
 
 def test_the_success_of_candidates_is_that_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "ladder.md").read_text("utf-8")
     for name, row in load_benchmark("validity_success.json").items():
         target = name.split()[0].removeprefix("zoo:")
         lines = [line for line in page.splitlines() if line.startswith(f"| {target} |")]
@@ -242,7 +255,7 @@ def test_the_success_of_candidates_is_that_of_the_benchmark() -> None:
 
 def test_pages_say_who_judged_the_texts() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "ladder.md").read_text("utf-8")
     for preset, row in load_benchmark("judged_sample.json")["presets"].items():
         share = f"{100 * row['all']['value']:.1f}%"
         assert f"| `{preset}` | 200 |" in page and share in page
@@ -252,7 +265,7 @@ def test_pages_say_who_judged_the_texts() -> None:
 
 
 def test_the_cost_of_measures_is_that_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "explanation" / "candidates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "ladder.md").read_text("utf-8")
     for target, row in load_benchmark("measure_cost.json")["targets"].items():
         name = target.removeprefix("zoo:")
         for preset, one in row["presets"].items():

@@ -15,7 +15,8 @@ import pytest
 import brittle
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.cli.commands import commands
-from brittle.cli.parser import build_parser, commands_of
+from brittle.cli.parser import command_parsers
+from brittle.runs.run import COLUMNS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -47,14 +48,6 @@ def test_the_settings_of_attacks_are_those_of_the_recipes(script: ModuleType) ->
         script.with_settings("# Attacks")
 
 
-def parts(name: str, parser: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
-    """Return a command, or the commands inside it, by the headings that they have."""
-    inside = commands_of(parser)
-    return [part for own, p in inside.items() for part in parts(f"{name} {own}", p)] or [
-        (name, parser)
-    ]
-
-
 def section(page: str, heading: str) -> str:
     """Return the text below a heading, up to the next one."""
     found = re.search(
@@ -76,21 +69,25 @@ def test_a_flag_without_its_entry_is_noticed() -> None:
     assert not has_row(table, "--word") and not has_row(table, "--share")
 
 
-@pytest.mark.parametrize("name", commands())
-def test_every_flag_of_a_command_has_its_entry(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "parser"), [pytest.param(*pair, id=pair[0]) for pair in command_parsers()]
+)
+def test_every_flag_of_a_command_has_its_entry(name: str, parser: argparse.ArgumentParser) -> None:
     page = (REFERENCE / "commands.md").read_text("utf-8")
-    shared = section(page, "Shared flags")
-    for heading, parser in parts(
-        f"brittle {name}", commands_of(build_parser([name, "--help-all"]))[name]
-    ):
-        text = section(page, heading)
-        for action in parser._actions:
-            if action.help == argparse.SUPPRESS or action.dest in ("help", "help_all"):
-                continue
-            flags = action.option_strings or [str(action.metavar or action.dest)]
-            is_listed = any(f"`{flag}`" in text.rpartition("shared flags")[2] for flag in flags)
-            for flag in flags:
-                assert has_row(text, flag) or (is_listed and has_row(shared, flag)), flag
+    shared, text = section(page, "Shared flags"), section(page, f"brittle {name}")
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or action.dest in ("help", "help_all"):
+            continue
+        flags = action.option_strings or [str(action.metavar or action.dest)]
+        is_listed = any(f"`{flag}`" in text.rpartition("shared flags")[2] for flag in flags)
+        for flag in flags:
+            assert has_row(text, flag) or (is_listed and has_row(shared, flag)), flag
+
+
+def test_every_command_of_the_help_has_its_entry() -> None:
+    page = (REFERENCE / "commands.md").read_text("utf-8")
+    named = re.findall(r"^## brittle (.*)$", page, re.MULTILINE)
+    assert named == [name for name, entry in commands().items() if not entry.is_group]
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -100,7 +97,21 @@ def test_every_setting_of_an_attack_has_its_entry(name: str) -> None:
         assert f"`--{setting.name.replace('_', '-')}`" in text, setting.name
 
 
+def test_every_attack_has_its_row() -> None:
+    page = (REFERENCE / "attacks.md").read_text("utf-8").partition("\n## ")[0]
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)]
+    assert sorted(named) == sorted(ATTACKS)
+
+
 def test_every_public_name_has_its_entry() -> None:
     page = (REFERENCE / "python.md").read_text("utf-8")
     named = re.findall(r"^::: brittle\.(\w+)$", page, re.MULTILINE)
     assert sorted(named) == sorted(brittle.__all__)
+
+
+def test_every_column_of_an_export_has_its_entry() -> None:
+    page = section((REFERENCE / "files.md").read_text("utf-8"), "Exports")
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(COLUMNS)

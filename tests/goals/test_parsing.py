@@ -113,7 +113,7 @@ def test_every_goal_stands_in_the_docs() -> None:
     page = (
         Path(__file__)
         .parents[2]
-        .joinpath("docs", "how-to", "goals.md")
+        .joinpath("docs", "how-to", "own-goal.md")
         .read_text()
         .replace("\\|", "|")
     )

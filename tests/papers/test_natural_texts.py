@@ -132,12 +132,7 @@ def test_without_a_parser_there_is_no_tree(pairs: str, monkeypatch: pytest.Monke
 
 
 def test_the_docs_have_the_scales() -> None:
-    page = (
-        Path(__file__)
-        .parents[2]
-        .joinpath("docs", "explanation", "text-generators.md")
-        .read_text("utf-8")
-    )
+    page = Path(__file__).parents[2].joinpath("docs", "papers", "running.md").read_text("utf-8")
     for name in ("small", "full"):
         scale = load_spec("natural-texts").scale(name)
         search, probing = scale["search"], scale["probing"]

@@ -221,7 +221,7 @@ def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: st
 
 
 def test_the_docs_have_the_scales_of_attention() -> None:
-    text = (NOTES.parent / "explanation" / "weak-spots.md").read_text("utf-8")
+    text = (NOTES / "running.md").read_text("utf-8")
     for name in ("small", "full"):
         scale = load_spec("attention").scale(name)
         words = f"{scale['keyword_vocabulary']:,}, {scale['keyword_nearest']}"
@@ -231,7 +231,7 @@ def test_the_docs_have_the_scales_of_attention() -> None:
 
 
 def test_the_docs_have_the_scales_of_natural_adversaries() -> None:
-    page = (NOTES.parent / "explanation" / "generators.md").read_text("utf-8")
+    page = (NOTES / "running.md").read_text("utf-8")
     for name in ("small", "full"):
         scale = load_spec("natural").scale(name)
         digits = f"{10 * scale['per_class']}, {scale['samples']:,}"

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from brittle.reports.comparison import comparison_block
 from brittle.reports.summaries import comparison_json
-from brittle.reports.terminal import examples_block, highlighted, summary_block
+from brittle.reports.terminal import Items, examples_block, highlighted, summary_block
 from brittle.results import Result
 
 
@@ -134,3 +134,14 @@ def test_a_run_without_results_can_be_shown(make_run: Callable[..., Any]) -> Non
     text = shown(summary_block(run)) + shown(comparison_block([run, run]))
     assert "no case has finished yet" in text
     assert "Incomplete: 0 of 5 cases" in text
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_a_line_of_items_is_broken_between_items(width: int) -> None:
+    items = [f"≥ {n / 10:g} {10 * n}.0%" for n in range(12)] + ["x" * 30]
+    file = io.StringIO()
+    Console(file=file, width=width).print(Items(" · ".join(items), "dim"))
+    lines = file.getvalue().splitlines()
+    shown = [item for line in lines for item in line.rstrip().split(" · ")]
+    assert shown[:12] == items[:12] and "".join(shown[12:]) == items[12]
+    assert all(len(line) <= width for line in lines)

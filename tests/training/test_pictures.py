@@ -192,7 +192,7 @@ def test_the_page_says_how_long_lenet_trains() -> None:
     seconds = round(figures["LeNet@mnist"]["seconds"])
     assert (
         f"{seconds} seconds in `benchmarks"
-        in (root / "docs" / "how-to" / "pictures.md").read_text()
+        in (root / "docs" / "how-to" / "translators-and-pictures.md").read_text()
     )
 
 

@@ -62,7 +62,7 @@ class PWWS:
     replaced in the order above, then the other candidates are tried, and at last the words are
     replaced once more, now that every candidate is measured.
 
-    Under a constraint (docs/explanation/candidates.md) the best candidate may be refused, and the
+    Under a constraint (docs/explanation/ladder.md) the best candidate may be refused, and the
     paper has no next step. Then the other candidates of that position are tried, the best first,
     and the list goes on with the best that is not refused. At last every single swap is tried that
     reached the goal when it was measured.

@@ -198,7 +198,7 @@ def _contrast_cells(contrast: Contrast, level: float) -> tuple[Cell | str, ...]:
     if contrast.difference is None or contrast.low is None or contrast.high is None:
         return (Cell("no shared case", style="dim"), "0", *[Cell()] * 3)
     interval = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
-    points = f"{100 * contrast.difference:+.1f}"
+    points = f"{100 * contrast.difference:+.1f}" if contrast.difference else "0.0"
     difference = Cell(points, beside=" points", small=(interval,), strong=True)
     p = "<0.001" if contrast.p < 0.001 else f"{contrast.p:.3f}"
     decided = Cell(p, small=(_verdict(contrast, level),), strong=True)

@@ -43,11 +43,14 @@ def known_models() -> tuple[KnownModel, ...]:
 
 
 def yardstick_lines() -> list[str]:
-    """Write one line a model: its accuracy, and what is left after each level."""
-    lines = []
+    """Write the accuracy of every known model, and what is left of it after each level."""
+    if not known_models():
+        return []
+    levels = dict.fromkeys(level for model in known_models() for level in model.after)
+    lines = [f"known models, accuracy → after {', '.join(levels)}:"]
     for model in known_models():
-        left = " · ".join(f"{level} {percent(share, 0)}" for level, share in model.after.items())
-        lines.append(f"for comparison, {model.name}: {percent(model.accuracy, 0)} → {left}")
+        left = " ".join(f"{percent(model.after.get(level), 0):>4}" for level in levels)
+        lines.append(f"  {model.name:<24} {percent(model.accuracy, 0):>4} → {left}")
     return lines
 
 

@@ -1,18 +1,18 @@
-"""A run in the terminal: its ladder, its cases, pictures, and single attempts.
+"""A run in the terminal: its ladder, its cases, and pictures.
 
 Pictures in the terminal: two pixels a character, in grey; without colour, one of ten signs. A run
-in the terminal: renderables for rich, readable without colour and in 80 columns. One sentence under
-attack, in the terminal: by the levels of the ladder, or attack by attack.
+in the terminal: renderables for rich, readable without colour and in 80 columns.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
 from rich.style import Style
@@ -48,13 +48,13 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.table import Cell, Column, Table
 from brittle.reports.trust import short_lines, trust_facts
-from brittle.results import Result, Step
-from brittle.statuses import STATUSES
+from brittle.results import Result
 
 MAX_WIDTH, MAX_HEIGHT = 32, 24  # characters
 GAP = 2  # characters between two pictures
 SIGNS = " .:-=+*#%@"
 UPPER_HALF = "▀"
+ITEM_GAP = " · "
 
 
 def picture_lines(pictures: list[Picture], has_colour: bool = True, columns: int = 66) -> Text:
@@ -149,7 +149,7 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     ]
     table = Table(FIGURES, rows, has_head=False, indent=INDENT)
     lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
-    below: list[RenderableType] = [_marked(" ", Text(line, style="dim")) for line in lines if line]
+    below: list[RenderableType] = [_marked(" ", Items(line, "dim")) for line in lines if line]
     below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
     parts: list[RenderableType] = [
         title,
@@ -203,7 +203,7 @@ def summary_block(
     *lines, effort = closing_lines(
         results, figures, run.totals, manifest, winning_steps(run, results), read
     )
-    below = [_marked(" ", Text(visible(line))) for line in lines]
+    below = [_marked(" ", Items(line)) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
     below += [note_block(note) for note in notes(figures, manifest, results)]
     return Group(title, "", table, "", *below)
@@ -285,12 +285,32 @@ def _way(result: Result) -> list[Table]:
     return [Table((Column(align="right", style="dim"), Column()), rows, has_head=False)]
 
 
+@dataclass(frozen=True)
+class Items:
+    """A line of items with dots between them: it is broken between two items, never inside one."""
+
+    line: str
+    style: str = ""
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        lines = [""]
+        for item in visible(self.line).split(ITEM_GAP):
+            longer = f"{lines[-1]}{ITEM_GAP}{item}" if lines[-1] else item
+            if cell_len(longer) > options.max_width and lines[-1]:
+                lines.append(item)
+            else:
+                lines[-1] = longer
+        yield from (Text(line, style=self.style) for line in lines)
+
+
 def note_block(note: str) -> RenderableType:
     """Show something that a reader must know before trusting the figures."""
     return _marked("!", Text(visible(note), style="yellow"))
 
 
-def _marked(mark: str, text: Text) -> RenderableType:
+def _marked(mark: str, text: RenderableType) -> RenderableType:
     """Indent a paragraph as a whole, with a mark before it."""
     grid = Grid.grid(padding=(0, 1, 0, 0))
     grid.add_column(style="bold yellow")
@@ -329,68 +349,9 @@ def _label(label: str | None, confidence: float | None) -> str:
     return visible(str(label)) + ("" if confidence is None else f" {confidence:.0%}")
 
 
-Attempt = tuple[Result, Sequence[Step]]
-"""How an attack on the sentence ended, and its improvements on the way."""
-
-
-def attempts_ladder(attempts: Sequence[Attempt]) -> Any:
-    """Show the prediction, then how the sentence stands at each level of edits."""
-    parts: list[Any] = _sentence(attempts[0][0])
-    for level, (result, _) in zip(LEVELS.values(), attempts):
-        queries = plural(result.queries, ("query", "queries"))
-        parts.append(
-            Text.assemble(
-                f"  {level.title:<16} ",
-                (_attempts_outcome(result), STATUSES[result.status].style or "dim"),
-                (f"  {queries}", "dim"),
-            )
-        )
-        if result.status == "broken":
-            parts.append(Highlighted(result))
-    return Group(*parts)
-
-
-def _attempts_outcome(result: Result) -> str:
-    """Say how a sentence stands at a level."""
-    if result.status == "broken":
-        if result.adversarial_label is None:
-            return "broken"
-        return f"broken: {result.adversarial_label} {percent(result.adversarial_confidence, 0)}"
-    if result.status == "proved":
-        return "held: every text of this level was tried"
-    if "not English" in dict(result.levels).values():
-        return "not tried: for English only"
-    return result.reason if result.status in ("skipped", "error") else result.status
-
-
-def _sentence(first: Result) -> list[Any]:
-    """Show a sentence and what the target says of it."""
-    before = f"predicted {first.predicted} ({percent(first.confidence)})"
-    if first.answer is not None:
-        before = f"answered {first.answer}"
-    return [Text(first.original), Text(f"{before}\n", style="dim")]
-
-
-def attempts_block(attempts: Sequence[Attempt]) -> Any:
-    """Show the prediction, then for each attack how it ended and its improvements."""
-    parts = _sentence(attempts[0][0])
-    for result, steps in attempts:
-        reason = f" ({result.reason})" if result.reason else ""
-        queries = plural(result.queries, ("query", "queries"))
-        outcome = f"{result.attack}: {result.status}{reason}, {queries}"
-        if result.adversarial is not None:
-            outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
-        parts.append(Text(outcome, style=f"bold {STATUSES[result.status].style}".rstrip()))
-        if result.edits:
-            parts.append(Highlighted(result))
-        if result.status == "out of budget":
-            parts.append(Text("  A larger --budget lets it go on.", style="dim"))
-        for step in steps[1:]:
-            swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
-            answer = f"{step.label} {percent(step.confidence)}"
-            if step.answer is not None:
-                answer = step.answer
-            line = f"  query {step.query}: {answer}  {swaps}"
-            parts.append(Text(line, style="dim"))
-        parts.append(Text(""))
-    return Group(*parts)
+def as_text(block: RenderableType, width: int = 80) -> str:
+    """Return what the terminal shows as plain text: no colours, and no blanks at line ends."""
+    console = Console(width=width, color_system=None, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(block)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")

@@ -92,7 +92,8 @@ class TargetOptions:
     """
 
     labels: Annotated[
-        Labels, Flag("DATA=TARGET,… where label names differ; or the target's labels, in order")
+        Labels,
+        Flag("DATA=TARGET,… if data and target name labels differently; or the target's labels"),
     ] = None
     scores: Annotated[
         str,
@@ -118,7 +119,7 @@ class TargetOptions:
     timeout: Annotated[
         float,
         Flag(
-            "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)",
+            "the longest time for a text (cmd:) or a batch of texts (filter:) (default: 30)",
             metavar="SECONDS",
         ),
     ] = 30.0
@@ -135,6 +136,14 @@ class TargetOptions:
         Collection[str],
         Flag("a type that a .skops file may contain (can be repeated)", metavar="TYPE"),
     ] = ()
+    trust_pickle: Annotated[
+        str | None,
+        Flag(
+            "the one .joblib or .pkl file that may be loaded as the target: this runs its code",
+            metavar="FILE",
+            is_stored=False,
+        ),
+    ] = None
     name: str | None = None
     fields: Sequence[str] = ("text",)
     shape: tuple[int, int, int] | None = None
@@ -153,8 +162,8 @@ class TargetOptions:
         for flag in flags:
             if self._is_set(flag):
                 raise UsageError(
-                    f"Got --{flag} {getattr(self, flag)!r} for {what}, where it is known and "
-                    "cannot be set. Leave it out."
+                    f"Got --{flag.replace('_', '-')} {getattr(self, flag)!r} for {what}, where it "
+                    "is known and cannot be set. Leave it out."
                 )
 
     def refuse_classifier(self) -> None:
@@ -233,7 +242,8 @@ class Target(TargetOptions):
 
 def stored_options() -> tuple[str, ...]:
     """Return the names of the options that a run keeps: the user's, and the attack's mask."""
-    return (*flags_of(TargetOptions), "wanted_mask")
+    stored = [name for name, flag in flags_of(TargetOptions).items() if flag.is_stored]
+    return (*stored, "wanted_mask")
 
 
 def stored_types() -> dict[str, Any]:

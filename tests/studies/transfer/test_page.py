@@ -18,7 +18,7 @@ TAGS = {
     *("html", "head", "meta", "title", "style", "script", "body", "main", "header", "section"),
     *("h1", "h2", "h3", "p", "span", "div", "b", "i", "small", "bdi", "ul", "li", "article"),
     *("svg", "rect", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "details"),
-    *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins"),
+    *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins", "code"),
 }
 MakeFigures = Callable[..., TransferFigures]
 

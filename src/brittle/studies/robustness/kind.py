@@ -16,7 +16,7 @@ from brittle.reports.kept import Drawing
 from brittle.reports.page import isolate
 from brittle.reports.plots import scatter_figure
 from brittle.reports.study_page import Part, Plain, StudyPage, StudyView
-from brittle.reports.table import Column, Table
+from brittle.reports.table import Cell, Column, Table
 from brittle.studies.robustness.case import TargetRow
 from brittle.studies.robustness.study import (
     RobustnessFacts,
@@ -115,7 +115,7 @@ def _targets_table(study: RobustnessStudy, align: Literal["left", "right"]) -> T
         rows.append(
             (
                 figure.target,
-                _mean(figure) or "-",
+                _mean_cell(figure),
                 "-" if figure.shared_mean is None else f"{figure.shared_mean:.3f}",
                 "-" if figure.largest is None else percent(figure.largest, 0),
                 "-" if figure.accuracy is None else percent(figure.accuracy),
@@ -126,6 +126,13 @@ def _targets_table(study: RobustnessStudy, align: Literal["left", "right"]) -> T
             )
         )
     return _table(HEADS, rows, align)
+
+
+def _mean_cell(figure: TargetRobustness) -> Cell:
+    if figure.mean is None or figure.interval is None:
+        return Cell(text="-")
+    low, high = figure.interval
+    return Cell(figure.mean, f"{figure.mean:.3f}", [f"{low:.2f}–{high:.2f}"])
 
 
 def _mean(figure: TargetRobustness) -> str:
@@ -142,7 +149,7 @@ def _nearest(row: TargetRow) -> str:
 
 
 def _table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], align: Literal["left", "right"] = "left"
+    heads: Sequence[str], rows: Sequence[Sequence[Any]], align: Literal["left", "right"] = "left"
 ) -> Table:
     first, *rest = heads
     columns = [Column(first, is_name=True, fold=True)]
