@@ -102,8 +102,8 @@ def robustness_work(
     cases = min(limit, len(dataset))
     samples = ball_samples(cloud)
     what = (
-        f"{plural(cases, 'cases')} with {samples:,} samples each in balls, and {cloud.samples:,} "
-        f"in every shell after that; {plural(len(members), 'models')} read them"
+        f"{plural(cases, 'cases')} with {plural(samples, 'samples')} each in balls, and "
+        f"{cloud.samples:,} in every shell after that; {plural(len(members), 'models')} read them"
     )
     return Forecast((*_trainings_on(members, dataset), Work(what)))
 
