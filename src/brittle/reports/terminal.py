@@ -6,6 +6,7 @@ in the terminal: renderables for rich, readable without colour and in 80 columns
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
-from brittle.formatting import duration, number, percent, plural
+from brittle.formatting import duration, label_in_words, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
@@ -345,4 +346,12 @@ def _cost(result: Result, cost: str | None) -> str:
 
 
 def _label(label: str | None, confidence: float | None) -> str:
-    return visible(str(label)) + ("" if confidence is None else f" {confidence:.0%}")
+    return visible(label_in_words(label)) + ("" if confidence is None else f" {confidence:.0%}")
+
+
+def as_text(block: RenderableType, width: int = 80) -> str:
+    """Return what the terminal shows as plain text: no colours, and no blanks at line ends."""
+    console = Console(width=width, color_system=None, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(block)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")
