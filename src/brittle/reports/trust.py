@@ -208,7 +208,8 @@ def _figure(stored: Mapping[str, Any] | None) -> str | None:
         return None
     low, high = percent(stored.get("low")), percent(stored.get("high"))
     over = plural(stored.get("of") or 0, stored.get("over", "")).rstrip()
-    return f"{percent(stored['value'])} ({low.removesuffix('%')}–{high}) of {over}"
+    interval = "" if stored.get("of") == 1 else f" ({low.removesuffix('%')}–{high})"
+    return f"{percent(stored['value'])}{interval} of {over}"
 
 
 def _diagnosis(warnings: Sequence[str]) -> str:
