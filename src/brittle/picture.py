@@ -223,9 +223,9 @@ def _check_range(array: NDArray[np.float32]) -> None:
         return
     remedy = "divide pixels of 0 to 255 by 255"
     if low < 0:
-        remedy = "undo what shifted the pixels below 0, such as a normalisation"
+        remedy = "undo the step that shifted pixels below 0, such as a normalisation"
     elif high > BYTE:
-        remedy = "divide the pixels by the largest value that they can have (16 bits: 65535)"
+        remedy = "divide the pixels by their largest possible value (16 bits: 65535)"
     raise UsageError(
         f"Got a picture with values from {low:g} to {high:g}. Expected 0 to 1: {remedy}."
     )
@@ -251,8 +251,8 @@ def _pil_pixels(image: Any) -> NDArray[Any]:
         return np.asarray(image).astype(np.float32) / SIXTEEN_BITS
     if mode in ("I", "F"):
         raise UsageError(
-            f"Got a PIL image of mode {mode!r}, whose pixels have no fixed range. Expected 8 or 16 "
-            "bits: convert it, or hand in an array from 0 to 1."
+            f"Got a PIL image of mode {mode!r}, whose pixels have no fixed range. "
+            "Expected 8 or 16 bits: convert it, or pass an array from 0 to 1."
         )
     if mode not in PIL_MODES:
         palette = np.reshape(image.getpalette("RGB"), (-1, 3)) if mode == "P" else None

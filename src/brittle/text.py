@@ -26,9 +26,9 @@ import regex
 T = TypeVar("T")
 
 LONG = 256
-"""A text of more words than this is long."""
+"""A text with more words than this is long."""
 MAX_SWAPS = 32
-"""How many words are swapped in a long text before it is copied as a whole."""
+"""How many swaps a long text collects before it is copied as a whole."""
 DIGEST_BYTES = 16
 DIGESTS = 1 << 8 * DIGEST_BYTES  # sums of digests are taken modulo this
 _SECRET = secrets.token_bytes(16)
@@ -500,4 +500,4 @@ def _sum_words(text: Text) -> int:
 
 
 _last_words: list[tuple[Text | None, tuple[Word, ...]]] = [(None, ())]
-"""The words that were put together last: a text is often asked for its words again and again."""
+"""The words joined last: callers often ask a text for its words again and again."""

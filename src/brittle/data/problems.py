@@ -20,7 +20,7 @@ SKIP_IN_PYTHON = "data.load(…, skip_bad=True)"
 KINDS: Mapping[str, str] = {
     "encoding": "not UTF-8",
     "quotes": "quotation marks that do not match",
-    "cells": "another number of cells than the first line",
+    "cells": "not as many cells as the first line",
     "json": "no JSON object",
     "text": "no text",
     "label": "no label",
@@ -28,7 +28,7 @@ KINDS: Mapping[str, str] = {
 }
 """What is wrong with a row, by kind."""
 SELF_EXPLAINED = ("text", "label")
-"""Kinds of which the message about the first row says no more than the line about all."""
+"""Kinds for which the message about the first row adds nothing to the summary."""
 _PLACE = re.compile(r"\b(line|row) (\d+)$")
 
 
@@ -144,7 +144,7 @@ def _remedy(bad: int, flags: list[str], can_skip: bool) -> str:
     if bad and can_skip:
         what = "the bad row out" if bad == 1 else f"the {bad:,} bad rows out"
         words = " ".join(map(shlex.quote, [*flags, SKIP]))
-        return f"Mend the file, or leave {what}: {words} (in Python {SKIP_IN_PYTHON})."
+        return f"Correct the file, or leave {what}: {words} (in Python {SKIP_IN_PYTHON})."
     return f"Try {' '.join(map(shlex.quote, flags))}." if flags else ""
 
 

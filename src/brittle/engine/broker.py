@@ -209,13 +209,13 @@ class Broker:
     def _allowed(self, batch: list[bytes]) -> tuple[list[bytes], Exception | None]:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
-            return [], Interrupted("Stopped as asked, after the batch that was under way.")
+            return [], Interrupted("Stopped by the user after the current batch.")
         granted = self.grant(len(batch))
         if granted >= len(batch):
             return batch, None
         return batch[:granted], LimitReached(
             f"The limit of {self.most_sent} items sent to the target is reached. The same "
-            "command with a higher --max-sent goes on from here."
+            "command with a higher --max-sent continues from here."
         )
 
     def _noted(

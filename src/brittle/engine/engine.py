@@ -45,7 +45,7 @@ from brittle.goals import Goal
 from brittle.goals.constraints import Constraint
 
 TEXTS_KEPT_PER_CASE = 500
-"""Under a limit on the whole run: how many texts must still be allowed for each running case."""
+"""With a limit on the whole run: how many texts must still be allowed for each running case."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Engine:
         failing = 0
         while True:
             if self.broker.stopping.is_set():
-                raise Interrupted("Stopped as asked, after the round that was under way.")
+                raise Interrupted("Stopped by the user after the current round.")
             ended: list[Outcome] = []
             fresh = list(self._admitted(source, running))
             if fresh:
@@ -98,7 +98,7 @@ class Engine:
             if failing >= self.patience:
                 raise TargetDown(
                     f"The last {failing} cases all ended in an error; the last one: "
-                    f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
+                    f"{ended[-1].reason}. Fix the target, then resume with --retry-errors."
                 )
 
     def _admitted(self, source: Iterator[Any], running: list[RunningCase]) -> Iterator[Case[Any]]:
@@ -149,8 +149,8 @@ class Engine:
                     continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
-                        f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
-                        "declare. Add it to its `asks`."
+                        f"Attack {self.name!r} asks {type(leaf).__name__}, but does not "
+                        "declare it. Add it to the attack's `asks`."
                     )
                 asks.setdefault(self._question(leaf), RoundAsks()).add(r.case, leaf, items)
         answers: dict[str, RoundAnswers] = {}

@@ -18,7 +18,7 @@ from brittle.asks import Answer, Ask, Case, KeepItems, Note, Sample, Search, Try
 from brittle.statuses import LevelStatus, Status
 
 Question = tuple[Ask[Any], Sequence[Any]]
-"""A plain question and the items to ask it about."""
+"""A plain question and its items."""
 
 
 def cut_to_budget(questions: list[Question], left: int | None) -> tuple[list[Question], bool]:
@@ -95,9 +95,9 @@ class Outcome:
 
 
 FIRST_PART = 4
-"""The number of candidates of a path that are asked about first."""
+"""How many candidates of a path are asked about first."""
 MAX_WINNERS = 32
-"""Of a search with costs: how many winners are kept, in case the cheapest fail when asked alone."""
+"""For searches with costs: how many winners to keep, in case the cheapest fail when asked alone."""
 
 
 @dataclass
@@ -267,7 +267,7 @@ class RunningCase:
     def unfit(self, unfit: Unfit) -> Outcome:
         """Build the outcome of a case that its search calls unfit."""
         if self.has_offered:
-            misuse = "called the case unfit after it had tried candidates"
+            misuse = "raised Unfit after it had tried candidates"
             return self.outcome("error", f"the attack {misuse}: {unfit}. Let the search end.")
         return self.outcome("skipped", str(unfit))
 

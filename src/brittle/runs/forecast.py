@@ -60,7 +60,7 @@ class Forecast:
             return "Nothing is left to do."
         parts = (f"{part.what} ({part.known})" if part.known else part.what for part in self.parts)
         rest = "the rest" if any(part.known for part in self.parts) else "this"
-        end = f" No time was measured for {rest}." if self.seconds is None else ""
+        end = f" No time is known for {rest}." if self.seconds is None else ""
         return f"At most: {'; '.join(parts)}.{end}"
 
     def plain(self) -> list[dict[str, object]]:
@@ -126,7 +126,5 @@ def _queries(cases: int, limits: Limits) -> str:
     if limits.max_sent is not None:
         return f"{plural(limits.max_sent, 'texts')} sent (--max-sent)"
     if limits.budget is None:
-        return (
-            "no limit of queries is set (--budget sets one for each case, --max-sent for the run)"
-        )
+        return "no limit of queries is set (use --budget for each case, --max-sent for the run)"
     return f"{plural(cases * limits.budget, 'queries')} ({limits.budget:,} for each case)"

@@ -86,14 +86,17 @@ def verdicts(runs: Sequence[GatedRun], level: float = 0.05) -> Iterator[GateVerd
     """
     for run in runs:
         if not run.complete:
-            raise Incomplete(f"The run {run.name!r} is not complete: nothing can be concluded.")
+            raise Incomplete(
+                f"The run {run.name!r} is not complete, so it cannot be compared. Resume it first."
+            )
     first, *later = runs
     rows, translates = first.results(), answers_texts(first.manifest)
     for run in later:
         if answers_texts(run.manifest) != translates:
             raise UsageError(
-                f"Of {first.name!r} and {run.name!r} only one is about a translator: nothing to "
-                "test. Compare translators with translators, and classifiers with classifiers."
+                f"Of {first.name!r} and {run.name!r} only one attacks a translator, so "
+                "they cannot be compared. Compare translators with translators, and "
+                "classifiers with classifiers."
             )
         pair = paired(rows, run.results())
         contrast, what = pair.accuracy, "accuracy under attack fell"
@@ -110,7 +113,7 @@ def verdicts(runs: Sequence[GatedRun], level: float = 0.05) -> Iterator[GateVerd
 def check_several(runs: Sequence[GatedRun]) -> None:
     """Refuse a gate that has nothing to compare."""
     if len(runs) < 2:
-        raise UsageError("--fail-if-worse compares runs: name two or more.")
+        raise UsageError("--fail-if-worse compares runs: give it two or more.")
 
 
 def require_no_worse(runs: Sequence[GatedRun], level: float = 0.05) -> None:
@@ -122,9 +125,9 @@ def require_no_worse(runs: Sequence[GatedRun], level: float = 0.05) -> None:
 
 def _nothing_to_test(run: str, first: str, shared: int, translates: bool) -> str:
     if not shared:
-        return f"{run!r} shares no case with {first!r}: nothing to test."
+        return f"{run!r} has no case in common with {first!r}, so they cannot be compared."
     done = "attacked" if translates else "answered"
     return (
         f"{run!r} shares {plural(shared, 'cases')} with {first!r}, but none of them was "
-        f"{done} in both: nothing to test."
+        f"{done} in both, so they cannot be compared."
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
 )
-"""What a table of results holds: all but what is nested."""
+"""The columns of a table of results: every field that is not nested."""
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 KIND_COLUMNS = {name for kind in KINDS.values() for name in kind.measures}
 OPTIONAL_COLUMNS = tuple(
@@ -41,7 +41,7 @@ OPTIONAL_COLUMNS = tuple(
     for field in fields(Result)
     if field.default is None and field.name not in {*ANSWER_COLUMNS, *KIND_COLUMNS}
 )
-"""Columns that only some attacks fill: they are shown if a case has a value there."""
+"""Columns that only some attacks fill: shown only if a case has a value."""
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
 """Entries that every manifest has."""
@@ -54,7 +54,7 @@ SMALL: Mapping[str, Callable[[Store], Any]] = {
     VALIDITY: lambda store: store.measured(VALIDITY),
     FLOORS: lambda store: store.measured(FLOORS),
 }
-"""What is loaded whenever the file of a run is open."""
+"""What is loaded when a run file is opened."""
 
 R = TypeVar("R", Result, Step)
 
@@ -329,9 +329,7 @@ class Run:
             return as_target(target, **about)
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
-            raise UsageError(
-                f"The run {self.name!r} was made on a live object. Hand in the target."
-            )
+            raise UsageError(f"The run {self.name!r} attacked a live object. Pass the target.")
         return as_target(stored.pop("spec"), **about, **stored)
 
     def annotate(
@@ -455,10 +453,12 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
     paths = list_runs(folder)
     hits = [path for path in paths if path.stem.startswith(name)]
     if len(hits) > 1:
-        raise UsageError(f"{name!r} begins several runs: {', '.join(p.stem for p in hits)}.")
+        raise UsageError(
+            f"{name!r} is the start of several names of runs: {', '.join(p.stem for p in hits)}."
+        )
     if not hits:
         stems = [path.stem for path in paths]
-        raise unknown("run", name, stems, "`brittle list runs` shows those there are.")
+        raise unknown("run", name, stems, "See `brittle list runs`.")
     return Run(hits[0])
 
 

@@ -114,7 +114,7 @@ def attack(
     named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
-        raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
+        raise UsageError(f"Got {name!r} as the run's name; expected a name without slashes.")
     dataset = as_dataset(examples)
     named = for_data(named, dataset, attack)
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
@@ -201,8 +201,8 @@ def _path_of(
     other = same_but_budget(path, job.default_name())
     if other is not None and declared_by(job.target, "costly"):
         warn(
-            f"The run {other!r} has the same settings and another budget. With --name {other} a "
-            "larger budget goes on with it, and asks nothing again that was answered."
+            f"The run {other!r} has the same settings with another budget. To resume it "
+            f"with a larger budget, use --name {other}: its answers are used again."
         )
     return path
 
@@ -216,8 +216,8 @@ def search(
     """
     if draws_keywords(job.goal) and case.keyword is None:
         raise UsageError(
-            f"The goal {job.goal_name!r} draws a keyword from the translations of other texts, and "
-            "there is only one. Name the word: keyword:WORD."
+            f"The goal {job.goal_name!r} draws a keyword from the translations of other "
+            "texts, but there is only one text. Give the word yourself: keyword:WORD."
         )
     broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
     try:

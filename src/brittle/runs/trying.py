@@ -104,13 +104,15 @@ def ladder(
     options, settings = split_flat(settings)
     if settings and not attack:
         raise UsageError(
-            f"Got {', '.join(settings)} without an attack. Each level has its own settings: name "
-            "an attack to set them, such as attack='pwws'."
+            f"Got {', '.join(settings)} without an attack. Settings belong to an attack: "
+            "name one, such as attack='pwws'."
         )
     attacks = [(attack, settings)] if attack else ladder_attacks()
     others = [name for owner, named in options.items() if owner != "target" for name in named]
     if others:
-        raise UsageError(f"Got {', '.join(others)}, which are for runs. brittle.attack takes them.")
+        raise UsageError(
+            f"Got {', '.join(others)}, which work only for runs. Use brittle.attack for them."
+        )
     dataset = _dataset(text, label)
     named = with_flat(Target.of(target), "target", options["target"])
     named = for_data(named, dataset, attack or "auto")

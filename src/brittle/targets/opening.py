@@ -34,7 +34,7 @@ def open_transformers(
     """Open `hf:NAME` or a folder, a model of transformers."""
     if seq2seq.names_seq2seq(spec):
         return seq2seq.load(spec, **_seq2seq_options(options))
-    options.refuse("a transformers model that is no seq2seq model", "answers")
+    options.refuse("a transformers model, but not a seq2seq model", "answers")
     options.refuse("a transformers classifier", "scores")
     return options.read_with_mask(
         lambda mask: classifier.load(spec, mask=mask, **_classifier_options(options))
@@ -99,7 +99,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     if kind is None or kind.is_folder:
         _check_setting(spec)
     if kind is None or kind.key not in ADDRESSES:
-        options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
+        options.refuse(f"{spec!r}, which is not an address (http://…)", "body", "path", "header")
     if kind is None or kind.key not in LOADED:
         refuse_trust(spec, options)
     if kind is not None:
@@ -110,8 +110,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         raise not_trusted(spec)
     if spec and path.is_dir():
         raise UsageError(
-            f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
-            "model.json (zoo) is in it."
+            f"The folder {spec!r} has no model: it contains neither config.json "
+            "(transformers) nor model.json (zoo)."
         )
     raise _not_a_target(repr(spec))
 
@@ -123,13 +123,13 @@ def _check_setting(spec: str) -> None:
         return
     if not setting.startswith(f"{BEAM_SETTING}="):
         raise UsageError(
-            f"Got {setting!r} behind the folder {base!r}. Expected {BEAM_SETTING}=N, the beam of "
-            "a translator, which is the only setting that a trained model takes."
+            f"Got {setting!r} after the folder {base!r}. Expected {BEAM_SETTING}=N, the "
+            "beam of a translator: trained models have no other setting."
         )
     if not holds_translator(Path(base)):
         raise UsageError(
-            f"Got {spec!r}, but the folder {base!r} holds no translator of the zoo, which alone "
-            f"takes ?{BEAM_SETTING}=N. Leave it out."
+            f"Got {spec!r}, but the folder {base!r} is not a translator of the zoo, and "
+            f"only those take ?{BEAM_SETTING}=N. Leave it out."
         )
 
 
@@ -137,8 +137,8 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
     """Build a target from a live object, by its methods."""
     if isinstance(obj, type):
         raise UsageError(
-            f"Got the class {obj.__name__}. brittle calls nothing to make a target: hand in an "
-            "instance, or put one in the module (model = Model()) and name that."
+            f"Got the class {obj.__name__}. Pass an instance, or put one in the module "
+            "(model = Model()) and name that: brittle does not call classes."
         )
     if isinstance(obj, HasScores) and hasattr(obj, "labels"):
         options.refuse("a target of your own", "mask")
@@ -153,9 +153,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
         return of_picture_object(obj, options.shape, options)
     if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
         raise UsageError(
-            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
-            "tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, labels=…, "
-            "embedding='embed.weight'). If it reads texts, hand in a function: "
+            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. "
+            "Describe its tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, "
+            "labels=…, embedding='embed.weight'). If it reads texts, pass a function: "
             "lambda texts: module(texts)."
         )
     if callable(obj):
@@ -188,7 +188,9 @@ def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     try:
         for member in parse_members(spec.removeprefix("ensemble:")):
             if member.startswith("ensemble:"):
-                raise UsageError(f"Got the ensemble {member!r} in an ensemble. Name its members.")
+                raise UsageError(
+                    f"Got the ensemble {member!r} in an ensemble. Name its members instead."
+                )
             members.append(_open_named(member, replace(options, labels=None, name=None)))
         return check_labels(of_members(members), options)
     except BaseException:
@@ -212,14 +214,15 @@ def check_labels(target: Classifies, options: TargetOptions) -> Classifies:
     who = f"The target {target.name!r}"
     if label_names(target.labels, options.labels, who) != tuple(target.labels):
         raise UsageError(
-            f"{who} names its labels {', '.join(target.labels)}. Say which label of the data is "
-            "which: --labels data=target,data=target."
+            f"{who} has the labels {', '.join(target.labels)}. Map the labels of the data "
+            "to them: --labels data=target,data=target."
         )
     return target
 
 
 def _not_a_target(got: str) -> UsageError:
     return UsageError(
-        f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
-        f"of:\n{describe_kinds()}or, in Python, a live pipeline, function or target."
+        f"Got the target {got}, which is not a file, a folder or a kind of target. "
+        f"Expected one of:\n{describe_kinds()}or, in Python, a live pipeline, function or "
+        "target."
     )

@@ -114,9 +114,9 @@ def _special_id(role: str, token: str | None, ids: Mapping[str, int]) -> int | N
     if token is not None and token not in ids:
         special = [word for word in ids if word[:1] in "<["][:5]
         raise UsageError(
-            f"The vocabulary has no {token!r}, the {role} token. Name its own ({role}='[UNK]', for "
-            f"example{'; it has ' + ', '.join(special) if special else ''}), or say that there is "
-            f"none: {role}=None."
+            f"The vocabulary has no {token!r}, the {role} token. Name it ({role}='[UNK]', "
+            f"for example{'; it has ' + ', '.join(special) if special else ''}), or use "
+            f"{role}=None if it has none."
         )
     return None if token is None else ids[token]
 
@@ -129,8 +129,8 @@ def _padding_id(
         return _special_id("padding", padding, ids)
     if padding_idx is None and min_length > 1:
         raise UsageError(
-            f"min_length={min_length} needs a token to pad texts with, and neither {PADDING!r} is "
-            "in the vocabulary nor has the embedding a padding_idx. Name one: padding='[PAD]'."
+            f"min_length={min_length} needs a padding token, but the vocabulary has no "
+            f"{PADDING!r} and the embedding has no padding_idx. Name one: padding='[PAD]'."
         )
     return padding_idx
 
@@ -154,8 +154,8 @@ def _default_call(module: nn.Module, who: str) -> Call:
     if others:
         arguments = ", ".join(["ids", *(f"{name}=…" for name in others)])
         raise UsageError(
-            f"{who} also takes {', '.join(others)}, which brittle does not know. Say how it is "
-            f"called: call=lambda module, ids, lengths: module({arguments})."
+            f"{who} also takes {', '.join(others)}, which brittle cannot fill in. Show "
+            f"how to call it: call=lambda module, ids, lengths: module({arguments})."
         )
     return call_with_ids if named is None else partial(call_with_lengths, named)
 
