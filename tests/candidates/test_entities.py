@@ -157,7 +157,7 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
     [
         (
             {"learn_from": "mr"},
-            "--learn-from is the source of --entities --entities come from; add --entities",
+            "--learn-from is the source of --entities. Add --entities, or leave it out",
         ),
         ({"entity_table": "e.json"}, "--entity-table is the source of --entities"),
         ({"entities": True, "entity_table": "e", "learn_from": "mr"}, "expected one of them"),

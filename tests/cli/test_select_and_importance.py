@@ -186,7 +186,7 @@ def test_the_importance_of_words(brittle: Brittle, weighed: None) -> None:
     assert list(data["failures"]) == ["python:cli_models:gone"]
     output = brittle("explain", "words", POOL, SENTENCE)
     assert "Left out: python:cli_models:gone" in output.err
-    assert "gold label positive (what most models predict); 2 of 2 models predict it" in output.out
+    assert "gold label positive (predicted by most models); 2 of 2 models predict it" in output.out
     assert output.out.splitlines()[-1].split() == ["mean", "0.02", "0.48", "0.00"]
     assert brittle("explain", "words", POOL, SENTENCE, "--quiet").out == ""
 

@@ -64,7 +64,7 @@ def test_the_warning_is_told_stored_and_shown(
         "'sentiment' (positive, negative)? If so, name the column with --label"
         in capsys.readouterr().err
     )
-    assert "Could these be the labels" in brittle.open_run("a").manifest["warnings"][0]
+    assert "Are these the labels" in brittle.open_run("a").manifest["warnings"][0]
     assert main([*argv, "--name", "b", "--quiet", "--label", "sentiment"]) == 0
     assert "Could these" not in capsys.readouterr().err
 

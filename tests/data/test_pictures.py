@@ -145,7 +145,9 @@ def test_a_folder_with_something_wrong(folder: Path) -> None:
     ):
         data.load(folder)
     image.fromarray(BYTES[0][:4]).save(broken)
-    with pytest.raises(UsageError, match=r"x\.png is a picture of 4 × 6 pixels .*0\.png one of 5"):
+    with pytest.raises(
+        UsageError, match=r"x\.png is a picture of 4 × 6 pixels .*0\.png is one of 5"
+    ):
         data.load(folder)
     image.fromarray(np.stack([BYTES[0]] * 3, axis=2)).save(broken)
     with pytest.raises(UsageError, match=r"x\.png .* 3 channels, but .* 1 channel"):

@@ -107,7 +107,7 @@ def test_one_problem_keeps_its_own_message(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="line 2: the label is missing") as caught:
         data.load(str(path))
     assert "--skip-bad" not in str(caught.value)  # no row would be left
-    with pytest.raises(UsageError, match="no row is left"):
+    with pytest.raises(UsageError, match="every row is bad, so none is left"):
         data.load(str(path), skip_bad=True)
 
 

@@ -182,7 +182,7 @@ def malformed_study(folder: Path) -> None:
     study = json.loads(path.read_text("utf-8"))
     for name, value, expected in (
         ("limit", "many", "limit is 'many'; expected a whole number"),
-        ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
+        ("name", "../../etc/passwd", "expected a file name without a folder"),
         ("attacks", ["pwws"], "expected entries for pwws"),
     ):
         facts = (

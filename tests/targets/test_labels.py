@@ -91,7 +91,7 @@ def test_a_mapping_of_some_labels_leaves_the_others_to_their_names() -> None:
 
 
 def test_a_mapping_that_misses_the_data_altogether_is_an_error() -> None:
-    with pytest.raises(UsageError, match="'good', 'bad', not in the data"):
+    with pytest.raises(UsageError, match="'good', 'bad', which the data does not have"):
         match_labels(["neg", "pos"], ["neg", "pos"], "good=pos,bad=neg")
 
 

@@ -171,9 +171,9 @@ def test_an_interrupted_training_ends_with_the_same_weights(
 
 
 def test_what_does_not_fit_is_told(splits: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'toy' holds texts, but LeNet reads pictures"):
+    with pytest.raises(UsageError, match="'toy' contains texts, but LeNet reads pictures"):
         train_on("LeNet", splits())
-    with pytest.raises(UsageError, match="'toy' holds pictures, but naive-bayes reads texts"):
+    with pytest.raises(UsageError, match="'toy' contains pictures, but naive-bayes reads texts"):
         train_on("naive-bayes", picture_splits())
     with pytest.raises(UsageError, match="LeNet reads pictures of 12 × 12 pixels or more"):
         train_on("LeNet", picture_splits(side=10))

@@ -149,7 +149,7 @@ def test_data_that_no_translation_is_learnt_from(rows: list[tuple[str, str]], me
 
 
 def test_what_cannot_be_trained_is_refused_before() -> None:
-    with pytest.raises(UsageError, match="holds texts with classes"):
+    with pytest.raises(UsageError, match="has texts with classes"):
         training.train("seq2seq-LSTM", "mr")
     with pytest.raises(UsageError, match="hardens classifiers"):
         train("LSTM", adversarial="key")

@@ -97,7 +97,7 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
         ({"natural": 6}, "has natural = 6; expected one of 1, 2, 3, 4, 5"),
         ({"natural": True}, "natural is True; expected a text or a whole number"),
         ({"natural": [1]}, r"natural is \[1\]; expected a text or a whole number"),
-        ({"colour": "red"}, "answers 'colour', which is not asked"),
+        ({"colour": "red"}, "answers 'colour', which is not one of the questions"),
     ],
 )
 def test_answers_that_could_not_be_given_are_refused(

@@ -209,7 +209,7 @@ class Broker:
     def _allowed(self, batch: list[bytes]) -> tuple[list[bytes], Exception | None]:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
-            return [], Interrupted("Stopped by the user after the current batch.")
+            return [], Interrupted("Stopped on request after the current batch.")
         granted = self.grant(len(batch))
         if granted >= len(batch):
             return batch, None

@@ -82,7 +82,7 @@ class Engine:
         failing = 0
         while True:
             if self.broker.stopping.is_set():
-                raise Interrupted("Stopped by the user after the current round.")
+                raise Interrupted("Stopped on request after the current round.")
             ended: list[Outcome] = []
             fresh = list(self._admitted(source, running))
             if fresh:

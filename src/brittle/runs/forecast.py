@@ -54,7 +54,7 @@ class Forecast:
 
         >>> known = Work("3 trainings", 150.0, "about 2 min 30 s")
         >>> Forecast((known, Work("9 searches"))).sentence()
-        'At most: 3 trainings (about 2 min 30 s); 9 searches. No time was measured for the rest.'
+        'At most: 3 trainings (about 2 min 30 s); 9 searches. No time is known for the rest.'
         """
         if not self.parts:
             return "Nothing is left to do."

@@ -31,9 +31,9 @@ ORIGINAL = "original"
 """The level of an example that was not edited."""
 DEFAULT_SHARE, DEFAULT_EDITS = 0.5, 2
 DRAWS_PER_VARIANT = 5
-"""How often a variant is drawn at most, until it is one that was not drawn before."""
+"""How often a variant is drawn again if it was drawn before."""
 Report = Callable[[int, int], None]
-"""Is told how many examples are done, of how many."""
+"""Receives the number of finished examples and of all examples."""
 
 
 @dataclass(frozen=True)

@@ -247,8 +247,8 @@ def _parse_name(
     parts = split_name(name)
     if parts.method and adversarial is not None:
         raise UsageError(
-            f"Got the model {name!r}, whose name says how it is hardened, and adversarial "
-            f"{adversarial!r}. Give one of the two."
+            f"Got the model {name!r}, whose name already has its adversarial training, "
+            f"and adversarial {adversarial!r}. Use only one of them."
         )
     method = parts.method or adversarial
     if isinstance(method, str):

@@ -348,7 +348,9 @@ def test_a_target_of_another_kind_or_that_never_answers_is_named(tmp_path: Path)
     text.name = "reads texts"
     study = robustness([good, text], PICTURES, PicturePlane(), **options)
     assert study.targets == ("near",) and list(study.failures) == ["reads texts"]
-    assert "holds pictures, but target 'reads texts' reads texts" in study.failures["reads texts"]
+    assert (
+        "contains pictures, but target 'reads texts' reads texts" in study.failures["reads texts"]
+    )
     with pytest.raises(UsageError, match="reads texts"):
         robustness([text, far()], PICTURES, PicturePlane(), **options)
 

@@ -359,7 +359,7 @@ def test_a_model_has_no_rate_with_itself(tmp_path: Path) -> None:
     assert content["rate"][0][0] is None and content["mean_base_rate"] == rate[1, 1]
     assert means(rate_matrix(study), of_right=True)[1] == rate_of_right[1, 1]
     first = study.sources[0].name
-    warning = f"No base rate: both seeds give the same model (equal fingerprints) of {first}."
+    warning = f"No base rate: both seeds give the same model (equal fingerprints) for {first}."
     assert study.warnings[-1] == content["warnings"][-1] == warning and not study.failures
     page = study.report(tmp_path / "page.html").read_text("utf-8")
     assert warning in html.unescape(page) and "over 1 model with a second seed" in page

@@ -204,7 +204,7 @@ class Driver:
     def _listen(self) -> Iterator[FinishedRows]:
         """Wait a moment for reports of workers, and yield the rows in them."""
         if self.broker.stopping.is_set() and self.error is None:
-            self._stop(Interrupted("Stopped by the user after the current round."))
+            self._stop(Interrupted("Stopped on request after the current round."))
         for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
             if isinstance(report, Died):
                 yield from self._end_worker(number, report.how)

@@ -139,8 +139,9 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
         return []
     right = "that all targets get right " if request.all_right else ""
     return [
-        f"There are only {plural(cases, 'cases')} {right}among {plural(chosen.scored, 'texts')} "
-        f"of {request.dataset.name!r}, not {limit:,} as asked for: the intervals are wider."
+        f"There are only {plural(cases, 'cases')} {right}among "
+        f"{plural(chosen.scored, 'texts')} of {request.dataset.name!r}, fewer than the "
+        f"limit of {limit:,}, so the intervals are wider."
     ]
 
 
@@ -246,8 +247,9 @@ def _measure(request: GridRequest, folder: Path, backend: Workers, report: Repor
     )
     if not len(chosen.dataset):
         raise UsageError(
-            f"No text of {dataset.name!r} is right on every target: nothing can be attacked. "
-            "Leave a target out, or attack each where it is right (--each-right)."
+            f"No text of {dataset.name!r} is right on every target, so there is nothing "
+            "to attack. Leave a target out, or attack each target on its own right texts "
+            "(--each-right)."
         )
     attacked = [member for member in members if member.name in chosen.right]
     tasks = attack_tasks(

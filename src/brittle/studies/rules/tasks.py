@@ -210,7 +210,7 @@ class _Kept:
                     raise ValueError(f"effects of shape {values.shape}, {plural(count, 'texts')}")
             return _Kept(effect, list(done), computed)
         except DAMAGED_ARCHIVE as error:
-            log.warning("%s cannot be read (%s); what it had is measured anew.", file, error)
+            log.warning("%s cannot be read (%s), so its content is measured again.", file, error)
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
 
     def save(self, file: Path) -> None:

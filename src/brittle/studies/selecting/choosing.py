@@ -161,5 +161,7 @@ def _held_out(
         if name not in known:
             raise unknown("model of the study:", name, known)
         if name in own:
-            raise UsageError(f"{name!r} is in --list and in --held-out. Leave it out of one.")
+            raise UsageError(
+                f"{name!r} is in --list and in --held-out. Remove it from one of them."
+            )
     return tuple(held_out)

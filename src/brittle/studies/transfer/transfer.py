@@ -182,7 +182,7 @@ def one_model_warnings(
     warnings = []
     if twins:
         warnings.append(
-            f"No base rate: both seeds give the same model (equal fingerprints) of "
+            "No base rate: both seeds give the same model (equal fingerprints) for "
             f"{', '.join(twins)}."
         )
     if pairs:
@@ -218,8 +218,8 @@ def warnings_of(
         warnings.append(
             f"{len(few):,} of {plural(len(sources), 'sources')} have fewer than "
             f"{plural(wanted, 'winners')} among {plural(attacked, 'texts')}: "
-            f"{', '.join(names[:MAX_NAMES])}{more}. Their rates are less certain; attack more "
-            "texts (--limit)."
+            f"{', '.join(names[:MAX_NAMES])}{more}. Their rates are less certain. Attack "
+            "more texts (--limit)."
         )
     return tuple(warnings)
 

@@ -97,7 +97,7 @@ def constant(
     return DiagnosisWarning(
         "constant",
         f"Target {name!r} gives the same scores to all of {len(score)} different cases, "
-        "so no attack can work. Check that the texts reach the model.",
+        "so no attack can work. Check that they reach the model.",
     )
 
 

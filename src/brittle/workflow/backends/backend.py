@@ -31,7 +31,7 @@ class Workers:
     count: Annotated[
         int | None,
         Flag(
-            "run N tasks at the same time (default: one for each core)",
+            "run N tasks at the same time (default: one per core)",
             name="workers",
             metavar="N",
             is_positive=True,
