@@ -131,7 +131,7 @@ def _generator(**settings: Any) -> Write:
         from PIL import Image
 
         Image.new("L", (12, 12)).save(folder / "picture.png")
-        return ["perturb", "model", "picture.png"]
+        return ["explain", "latent", "model", "picture.png"]
 
     return write
 

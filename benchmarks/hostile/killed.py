@@ -19,7 +19,7 @@ from hostile.part import Part, timed
 from hostile.workspace import TARGET, write_workspace
 
 MODEL = ("train", "LSTM-W-Random-1", "--size", "tiny", "--data", "films.csv", "--quiet")
-MOVED = ("transfer", "pool:pool.txt", "pwws", "--data", "films.csv", "--seeds", "1")
+MOVED = ("study", "transfer", "pool:pool.txt", "pwws", "--data", "films.csv", "--seeds", "1")
 MOVED = (*MOVED, "--name", "moved", "--quiet")
 Contents = dict[str, bytes]
 

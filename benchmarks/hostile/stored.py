@@ -163,14 +163,14 @@ def _formats(folder: Path) -> dict[str, Format]:
     for words in (
         ATTACK,
         ["attack", TARGET, "key", *FILMS, "--name", "other"],
-        ["transfer", "pool:pool.txt", "key", *FILMS, "--name", "moved", "--seeds", "1"],
-        ["grid", targets, "key", *FILMS, "--name", "all"],
-        ["annotate", "run", "--people", "1", "--quiet"],
+        ["study", "transfer", "pool:pool.txt", "key", *FILMS, "--name", "moved", "--seeds", "1"],
+        ["study", "grid", targets, "key", *FILMS, "--name", "all"],
+        ["validity", "write", "run", "--people", "1", "--quiet"],
     ):
         assert main(words) == 0, words
     key = next((folder / "runs").glob("run.*.key.json"))
     _write_answers(folder / "answers.json", key)
-    validity = ["validity", "run", "answers.json"]
+    validity = ["validity", "read", "run", "answers.json"]
     assert main([*validity, "--other", "python:torture_model:two", "--quiet"]) == 0
     _write_robustness(folder)
     _write_pictures(folder)
@@ -245,7 +245,7 @@ def _renamed(folder: Path) -> Format:
     """A study that is renamed, whatever its file holds; or the file is named, and stays."""
     shutil.copyfile(folder / "runs" / "moved.study.json", folder / "runs" / "lone.study.json")
     new = "runs/renamed.study.json"
-    words = [["rename", "runs/lone.study.json", "renamed"]]
+    words = [["runs", "rename", "runs/lone.study.json", "renamed"]]
     return Format("runs/lone.study.json", mutate_json, words, scratch=(new,))
 
 
@@ -257,12 +257,12 @@ def _run(name: str, folder: Path, ending: str, resumed: Sequence[Sequence[str]] 
             ["show", name],
             ["show", name, "--json"],
             ["report", name, "--out", "out.html"],
-            ["card", name],
+            ["report", name, "--out", "card.md"],
             ["export", name, f"out.{ending}"],
             ["export", name, "out.jsonl"],
             ["compare", name, "other"],
-            ["annotate", name, "--people", "1", "--out", "pages", "--quiet"],
-            ["validity", name, "--no-floors"],
+            ["validity", "write", name, "--people", "1", "--out", "pages", "--quiet"],
+            ["validity", "read", name, "--no-floors"],
             *resumed,
         ],
         listing=["list", "runs"],

@@ -66,8 +66,9 @@ def write_files(folder: Path) -> dict[str, list[list[str]]]:
     quick = ["--data", "films.csv", "--limit", "4", "--quiet", "--workers", "1"]
     for words in (
         ["attack", TARGET, "pwws", *quick, "--name", "run"],
-        ["transfer", "pool:pool.txt", "key", *quick, "--name", "moved", "--seeds", "1"],
+        ["study", "transfer", "pool:pool.txt", "key", *quick, "--name", "moved", "--seeds", "1"],
         [
+            "study",
             "grid",
             "python:torture_model:one,python:torture_model:two",
             "key",

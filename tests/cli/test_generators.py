@@ -1,4 +1,4 @@
-"""`brittle list generators`, `brittle perturb`, `brittle train --export`, and natural by name."""
+"""Generators: listed, looked into, trained and exported, and the attack natural by name."""
 
 from __future__ import annotations
 

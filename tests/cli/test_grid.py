@@ -1,4 +1,4 @@
-"""`brittle grid`: tables, JSON, settings of several attacks, and the commands that read a grid."""
+"""`brittle study grid`: tables, JSON, settings of several attacks, and what reads a grid."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
     (row,) = [row for row in listed if row["study"] == "fair"]
     assert row["kind"] == "grid" and row["texts"] == 8
     assert row["attack"] == "key (draws=4), pwws, hotflip"
-    for command in (("compare", "fair", "fair"), ("select", "fair", "--size", "2")):
+    for command in (("compare", "fair", "fair"), ("study", "select", "fair", "--size", "2")):
         refused = brittle(*command)
         assert refused.code == 2 and "is a grid; expected a transfer study" in refused.err
     with (workdir / "runs" / "fair.study.json").open("a") as file:

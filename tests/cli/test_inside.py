@@ -1,4 +1,4 @@
-"""`brittle inside` on runs of live models, and on a real one."""
+"""`brittle show --inside` on runs of live models, and on a real one."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def layered(workdir: Path, brittle: Brittle) -> Brittle:
 
 
 def test_means_one_case_json_and_a_page(layered: Brittle, workdir: Path) -> None:
-    shown = layered("inside", "layered")
+    shown = layered("show", "--inside", "layered")
     assert shown.code == 0 and "Re " in shown.out and "mean over 10 cases" in shown.out
     assert "The target 'layered' shows no attention." in shown.out
-    printed = json.loads(layered("inside", "layered", "--limit", "2", "--json").out)
+    printed = json.loads(layered("show", "--inside", "layered", "--limit", "2", "--json").out)
     assert len(printed["cases"]) == 2 and printed["relative"]["of"] == 2
     assert printed["change_by_distance"]["embedding"]["0"]["of"] == 2
     case = printed["cases"][0]["case"]
-    one = layered("inside", "layered", case)
+    one = layered("show", "--inside", "layered", case)
     assert one.code == 0 and case in one.out and "embedding" in one.out
     for name in ("seen/inside.html", "inside.json"):
-        assert layered("inside", "layered", "--out", name, "--quiet").out == ""
+        assert layered("show", "--inside", "layered", "--out", name, "--quiet").out == ""
     assert "Inside the target" in (workdir / "seen" / "inside.html").read_text()
     assert json.loads((workdir / "inside.json").read_text())["run"] == "layered"
     assert layered("report", "layered", "--quiet").code == 0
@@ -66,5 +66,5 @@ def test_bad_input_is_named_before_a_model_is_opened(layered: Brittle) -> None:
         (("missing",), "Unknown run 'missing'"),
         (("layered", "--limit", "0"), "expected a number of at least 1"),
     ):
-        done = layered("inside", *argv)
+        done = layered("show", "--inside", *argv)
         assert done.code == 2 and message in done.err, argv

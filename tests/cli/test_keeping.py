@@ -57,7 +57,7 @@ def test_nobody_at_the_terminal_must_say_yes(
 
 def test_nothing_is_deleted_by_the_beginning_of_its_name(brittle: Brittle, workdir: Path) -> None:
     made(brittle, "one-long-name")
-    for words in (("delete", "one-long", "--yes"), ("rename", "one-long", "x")):
+    for words in (("runs", "delete", "one-long", "--yes"), ("runs", "rename", "one-long", "x")):
         output = brittle(*words)
         assert output.code == 2 and "Did you mean 'one-long-name'" in output.err
     # One wrong name, and nothing is deleted.

@@ -1,4 +1,4 @@
-"""`brittle nearest` and `brittle papers`: what they print, and how they refuse."""
+"""`brittle explain nearest` and `brittle papers`: what they print, and how they refuse."""
 
 from __future__ import annotations
 
@@ -110,11 +110,17 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, workdir: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nearest",), "Expected a target and a word"),
-        (("nearest", TARGET, "good", "--run", "typo"), "Give one of the two"),
-        (("nearest", TARGET, "good", "--layer", "highway"), "Did you mean 'highway 1'?"),
-        (("nearest", "python:cli_models:weak", "good"), "shows no vectors of words"),
-        (("nearest", "--run", "weak"), "no broken case changed a word by one character"),
+        (
+            (
+                "explain",
+                "nearest",
+            ),
+            "Expected a target and a word",
+        ),
+        (("explain", "nearest", TARGET, "good", "--run", "typo"), "Give one of the two"),
+        (("explain", "nearest", TARGET, "good", "--layer", "highway"), "Did you mean 'highway 1'?"),
+        (("explain", "nearest", "python:cli_models:weak", "good"), "shows no vectors of words"),
+        (("explain", "nearest", "--run", "weak"), "no broken case changed a word by one character"),
         (("papers", "hotflop"), "Did you mean 'hotflip'?"),
         (("papers", "hotflip"), "--data FOLDER"),
         (("papers", "imdb", "--words", "x"), "--words is for hotflip"),

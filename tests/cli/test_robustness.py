@@ -1,4 +1,4 @@
-"""`brittle robustness`: what it prints, writes and refuses."""
+"""`brittle study robustness`: what it prints, writes and refuses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def films(workdir: Path) -> list[str]:
     )
     targets = "python:cli_models:weak,python:cli_models:strong"
     own = ["--generator", "python:cli_films:Films", "--data", "words.csv"]
-    return ["robustness", targets, *own, *SEARCH]
+    return ["study", "robustness", targets, *own, *SEARCH]
 
 
 def test_targets_are_compared(brittle: Brittle, films: list[str], workdir: Path) -> None:
@@ -80,5 +80,5 @@ def test_the_commands_for_studies_take_it(
 
 def test_what_cannot_be_compared_is_refused(brittle: Brittle, films: list[str]) -> None:
     assert "a radius that has an end" in brittle(*films[:-4], "--step", "9").err
-    assert brittle("study", "robustness", "python:cli_models:weak", *films[2:]).code == 2
-    assert "python:module:name" in brittle(*films[:3], "nothing", *films[4:]).err
+    assert brittle("study", "robustness", "python:cli_models:weak", *films[3:]).code == 2
+    assert "python:module:name" in brittle(*films[:4], "nothing", *films[5:]).err

@@ -1,4 +1,4 @@
-"""`brittle select` and `brittle importance`: what they print, write and refuse."""
+"""`brittle study select` and `brittle explain words`: what they print, write and refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`brittle transfer`: tables, JSON, what failed, and the settings of the attack."""
+"""`brittle study transfer`: tables, JSON, what failed, and the settings of the attack."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ PENDING = {
     "attention.json",
     "full/transfer.json",
     "hotflip.json",
-    "imdb.json",
     "natural.json",
     "natural-texts.json",
     "transfer.json",

@@ -41,9 +41,17 @@ MADE_BEFORE = ("run", "run-auto", "study-grid", "study-transfer", "study-robustn
 ATTACKS: dict[str, tuple[str, ...]] = {
     "hostile-run": ("attack", MARKED, "pwws", *HOSTILE_DATA[:2], "--name", "hostile"),
     "hostile-auto": ("attack", MARKED, "auto", *HOSTILE_DATA[:2], "--name", "hostile-auto"),
-    "hostile-grid": ("grid", f"{MARKED},{TURNED}", "pwws,key", *HOSTILE_DATA, "--name", "bad-grid"),
+    "hostile-grid": (
+        "study",
+        "grid",
+        f"{MARKED},{TURNED}",
+        "pwws,key",
+        *HOSTILE_DATA,
+        "--name",
+        "bad-grid",
+    ),
     "hostile-transfer": (
-        *("transfer", f"{MARKED},{TURNED}", "pwws", *HOSTILE_DATA),
+        *("study", "transfer", f"{MARKED},{TURNED}", "pwws", *HOSTILE_DATA),
         *("--resamples", "5", "--name", "bad-moves"),
     ),
 }
@@ -57,10 +65,17 @@ PAGES: dict[str, tuple[str, ...]] = {
     "hostile-auto": ("report", "hostile-auto"),
     "hostile-grid": ("report", "bad-grid"),
     "hostile-transfer": ("report", "bad-moves"),
-    "importance": ("importance", POOL, "a good film", "--label", "positive"),
-    "hostile-importance": ("importance", MARKED, f"a good {HOSTILE} film", "--label", "<b>no</b>"),
+    "importance": ("explain", "words", POOL, "a good film", "--label", "positive"),
+    "hostile-importance": (
+        "explain",
+        "words",
+        MARKED,
+        f"a good {HOSTILE} film",
+        "--label",
+        "<b>no</b>",
+    ),
     "select": (
-        *("select", "moves", "--size", "2", "--held-out", "none", "--workers", "1"),
+        *("study", "select", "moves", "--size", "2", "--held-out", "none", "--workers", "1"),
         *("--attack", *DATA),
     ),
 }

@@ -146,9 +146,9 @@ def test_all_commands_for_studies_take_it(runs: Path, printed: Printed) -> None:
     (row,) = json.loads(printed("list", "studies", "--json"))
     assert (row["study"], row["kind"], row["texts"], row["pool"]) == ("mine", "length", 2, "-")
     assert printed("compare", "mine", "mine").strip() == "2 compared"
-    printed("rename", "mine", "yours")
+    printed("runs", "rename", "mine", "yours")
     assert Study.load(runs / "yours.study.json").name == "yours"
-    printed("delete", "yours", "--yes")
+    printed("runs", "delete", "yours", "--yes")
     assert [path.name for path in runs.iterdir()] == ["mine.study.html"]
 
 

@@ -87,6 +87,12 @@ class HelpfulParser(argparse.ArgumentParser):
             is_apart = is_whole or title.startswith(SETTINGS) or title in _TITLES
             title = _TITLES.get(title, title) if is_apart else _TITLES["options"]
             sections.setdefault(title, []).extend(a for a in group._group_actions if a in actions)
+        flags = sections.get(_TITLES["options"], [])
+        flags.sort(
+            key=lambda action: (
+                "--help" in action.option_strings or HELP_ALL in action.option_strings
+            )
+        )
         yield from ((title, shown) for title, shown in sections.items() if shown)
 
     def _usage(self) -> str:

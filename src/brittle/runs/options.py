@@ -43,23 +43,24 @@ class Limits:
         Flag("attack only the examples of this class (default: all)", metavar="LABEL"),
     ] = None
     budget: Annotated[
-        int | None, Flag("at most N queries for each case", metavar="N", is_positive=True)
+        int | None, Flag("ask at most N queries for each case", metavar="N", is_positive=True)
     ] = None
     max_sent: Annotated[
         int | None,
         Flag(
-            "at most N texts sent in the whole run; few cases are then attacked at a time",
+            "send at most N texts in the whole run; fewer cases are then attacked at a time",
             metavar="N",
             is_positive=True,
         ),
     ] = None
     batch: Annotated[
-        int | None, Flag("N texts in one call (default: automatic)", metavar="N", is_positive=True)
+        int | None,
+        Flag("send N texts in one call (default: automatic)", metavar="N", is_positive=True),
     ] = None
     watchdog: Annotated[
         float | None,
         Flag(
-            "after how long a call to a target in this process counts as hanging (default: 600)",
+            "stop the run if one call to a model in this process takes longer (default: 600)",
             metavar="SECONDS",
         ),
     ] = 600.0
@@ -83,7 +84,7 @@ class Keep:
     meaning: Annotated[
         float | None,
         Flag(
-            "the least similarity of a text with its original, by MiniLM (0 to 1)",
+            "keep only texts at least this similar to their original, by MiniLM (0 to 1)",
             name="keep_meaning",
             metavar="X",
         ),
@@ -91,15 +92,17 @@ class Keep:
     fluent: Annotated[
         float | None,
         Flag(
-            "the least fluency: 0.1 allows every changed word to make the text 10 times less "
-            "likely",
+            "keep only texts at least this fluent; at 0.1 each changed word may make the text 10 "
+            "times less likely",
             name="keep_fluent",
             metavar="X",
         ),
     ] = None
     measures: Annotated[
         str | bool,
-        Flag("measure similarity and fluency of: winners (default), steps, none", choices=CHOICES),
+        Flag(
+            "which texts similarity and fluency are measured of (default: winners)", choices=CHOICES
+        ),
     ] = WINNERS
 
     def __post_init__(self) -> None:

@@ -92,7 +92,8 @@ class TargetOptions:
     """
 
     labels: Annotated[
-        Labels, Flag("DATA=TARGET,… where label names differ; or the target's labels, in order")
+        Labels,
+        Flag("DATA=TARGET,… if data and target name labels differently; or the target's labels"),
     ] = None
     scores: Annotated[
         str,
@@ -118,7 +119,7 @@ class TargetOptions:
     timeout: Annotated[
         float,
         Flag(
-            "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)",
+            "the longest time for a text (cmd:) or a batch of texts (filter:) (default: 30)",
             metavar="SECONDS",
         ),
     ] = 30.0

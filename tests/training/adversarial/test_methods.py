@@ -53,7 +53,7 @@ def test_a_name_holds_all_that_is_not_the_default(text: str, expected: Any, form
         (
             "nothing",
             {},
-            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, auto,"
+            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, look-alike, auto,"
             r" .*python:module:name",
         ),
         ("hotflip,sahre=1", {}, "Unknown setting of hotflip 'sahre'. Did you mean 'share'"),

@@ -14,7 +14,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
-from brittle.attacks.registry import own_attacks
 from brittle.cli import console
 from brittle.cli.attack_flags import named_target, open_target, parsed_settings
 from brittle.cli.command import (
@@ -113,14 +112,13 @@ def _add_attack_flags(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help="the model: zoo:NAME@DATA, a folder, a file, python:module:name, http:FILE …",
     )
-    add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
+    attacks = "auto, pwws, genetic, hotflip, typo and others (see brittle list attacks), or "
+    add("attack", metavar="ATTACK", help=f"{attacks}python:module:name")
     known = "mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME"
     seed = "the seed of the random order and of the attack (default: 0)"
     # Not set at all if it is not given: `--limit all` and no limit differ.
-    about = (
-        f"attack the first N examples of a random order, or all (default: all, but {FIRST_TRY:,} "
-    )
-    about += f"of more than {2 * FIRST_TRY:,})"
+    about = "attack the first N examples of a random order, or all (default: all; "
+    about += f"{FIRST_TRY:,} if there are more than {2 * FIRST_TRY:,})"
     limit = {"default": argparse.SUPPRESS, "help": about}
     add_data_flags(parser, data=known, limit=limit, seed=seed)
     add = parser.add_argument_group("goal and budget").add_argument

@@ -41,7 +41,7 @@ split the file, keep the variants of an example together, or hold out a dev set 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("data", metavar="DATA", help="mr, imdb, bbc, a file, a folder of splits, or hf:NAME")
-    level = "a level, or several separated by commas; see below (default: rewrite)"
+    level = "a level, or several separated by commas, as listed above (default: rewrite)"
     add("--level", default="rewrite", metavar="LEVEL[,LEVEL]", help=level)
     add("--out", required=True, metavar="FILE", help="the file to write: .csv or .jsonl")
     copies = "make N different variants of each example at each level (default: 1)"

@@ -106,6 +106,7 @@ VERIFY = Command(
     "example: brittle verify demo",
     _add_verify_flags,
     _verify,
+    usual=("target", "labels", "device", "runs", "json", "quiet"),
 )
 
 
@@ -124,10 +125,10 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--fail-if-worse",
         action="store_true",
-        help="exit with 1 if a later run's accuracy under attack is significantly lower, or, of "
-        "translators, its attack success significantly higher",
+        help="exit with code 1 if a later run has a significantly lower accuracy under attack (for "
+        "translators: a significantly higher attack success)",
     )
-    level = "the level of McNemar's exact test, which decides (default: 0.05)"
+    level = "the significance level of McNemar's exact test (default: 0.05)"
     add("--level", type=_level, default=0.05, help=level)
     add_output_flags(parser)
 

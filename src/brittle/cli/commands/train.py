@@ -130,6 +130,8 @@ USUAL = (
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
+    from brittle.levels import LEVELS
+
     add = parser.add_argument
     name = "a name of brittle list models; hf:NAME or a folder for a transformers encoder to tune; "
     name += "or pool:NAME or pool:FILE for all models of a pool (the file has one model a line)"
@@ -160,7 +162,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add_dry_run_flag(add)
     add_backend_flags(parser)
     add = parser.add_argument_group("adversarial training").add_argument
-    method = "hotflip, miyato, key; levels of the ladder (rewrite, careful, loose, any, typo, or "
+    method = f"hotflip, miyato, key; levels of the ladder ({', '.join(LEVELS)}, or "
     method += "several with commas); or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)
     share = (

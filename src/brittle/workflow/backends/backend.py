@@ -31,7 +31,7 @@ class Workers:
     count: Annotated[
         int | None,
         Flag(
-            "tasks run at the same time (default: one for each core; ray: of the cluster)",
+            "run N tasks at the same time (default: one for each core)",
             name="workers",
             metavar="N",
             is_positive=True,
@@ -39,12 +39,12 @@ class Workers:
     ] = 1
     backend: Annotated[
         str,
-        Flag("processes of this machine, or a Ray cluster (default: local)", choices=BACKENDS),
+        Flag("run on this machine or on a Ray cluster (default: local)", choices=BACKENDS),
     ] = "local"
     address: Annotated[
         str | None,
         Flag(
-            "ray: HOST:PORT of a cluster, or auto (default: a local one is started)",
+            "with --backend ray: the address of the cluster, or auto (default: start one here)",
             metavar="HOST:PORT",
         ),
     ] = None
