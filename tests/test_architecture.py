@@ -41,7 +41,8 @@ ROOMS: dict[str, set[str]] = {
     "candidates": {"answers", "data", "english", "errors", "levels", "safety", "text", "values"},
     "attacks": {
         *("asks", "candidates", "data", "edits", "english", "errors", "formatting", "goals"),
-        *("latent", "levels", "moves", "picture", "spaces", "statuses", "text", "values"),
+        *("latent", "levels", "moves", "picture", "safety", "spaces", "statuses", "text"),
+        "values",
     },
     "metrics": {
         *("asks", "edits", "english", "errors", "goals", "levels", "results", "statuses", "text"),

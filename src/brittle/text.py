@@ -327,6 +327,21 @@ def is_word(form: str) -> bool:
     return form.isalnum() or words_of(form) == [form]
 
 
+def with_strings(text: Text, strings: Mapping[str, str]) -> Text:
+    """Replace the strings of open fields, by name, and split them anew; the others stay."""
+    words: list[Word] = []
+    fields: list[Field] = []
+    for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
+        if field.name not in strings or field.locked:
+            words += text.words[start:stop]
+            fields.append(field)
+        else:
+            new_words, gaps = split(strings[field.name])
+            words += new_words
+            fields.append(Field(field.name, gaps=tuple(gaps)))
+    return Text(tuple(words), Frame(tuple(fields)))
+
+
 def _join(words: Sequence[Word], gaps: Sequence[str]) -> str:
     row: list[Word] = [""] * (2 * len(words) + 1)
     row[::2] = gaps

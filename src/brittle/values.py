@@ -102,7 +102,7 @@ class Flag:
 
     The default and the type of the flag are those of the field, and so is the `name` unless it is
     another one. A number may have to be at least 1: `is_positive`. A field whose default is a list
-    takes the flag several times.
+    takes the flag several times. What is not `is_stored` has to be said again for a stored run.
     """
 
     help: str
@@ -110,6 +110,7 @@ class Flag:
     choices: tuple[str, ...] | None = None
     name: str | None = None
     is_positive: bool = False
+    is_stored: bool = True
 
 
 def flags_of(options: type) -> dict[str, Flag]:
@@ -133,7 +134,7 @@ def import_named(spec: str, example: str) -> Any:
             f"{spec!r}: the standard library has a module {top!r} too, and it comes first. Give "
             "yours another name."
         )
-    _add_working_folder()
+    add_working_folder()
     try:
         value: Any = importlib.import_module(module)
     # A script without a guard may end the program when it is imported.
@@ -153,7 +154,7 @@ def import_named(spec: str, example: str) -> Any:
     return value
 
 
-def _add_working_folder() -> None:
+def add_working_folder() -> None:
     """Add the working folder to the path, after the standard library and before the packages.
 
     Before it, any file there called as one of its modules would be imported by every package.

@@ -34,6 +34,7 @@ RUN = (
         "key-any",
     ),
     *("typo", "gs-gr", "list", "random-word", *CLASSES, "append"),
+    *("bad-characters", "deepwordbug", "textbugger", "charmer"),
 )
 LABELS = ("strongest-swap", "tack-on", "rules")
 GRADIENTS = ("gradient-swap", "hotflip", "hotflip-words", "jsma")

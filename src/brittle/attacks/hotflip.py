@@ -14,7 +14,13 @@ from typing import Annotated, ClassVar, get_args
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Tag, Try, Unfit
 from brittle.attacks.beam import beam
-from brittle.attacks.recipes import check_count, check_share, check_threshold, max_characters
+from brittle.attacks.recipes import (
+    check_count,
+    check_share,
+    check_threshold,
+    check_variant,
+    max_characters,
+)
 from brittle.attacks.registry import registered
 from brittle.attacks.substitutes import edit_request
 from brittle.edits import is_further
@@ -25,7 +31,6 @@ from brittle.moves import CHARACTER_EDITS, EditKind, EditRequest, EditSpace, Est
 from brittle.text import Text, is_word
 
 ESTIMATES: tuple[Estimate, ...] = get_args(Estimate)
-VARIANTS = ("paper", "author-code")
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,7 @@ def hotflip(
     check_share(share=share)
     if estimate not in ESTIMATES:
         raise unknown("estimate", estimate, ESTIMATES)
-    if variant not in VARIANTS:
-        raise unknown("variant", variant, VARIANTS)
+    check_variant(variant)
     return HotFlip(beam, share, _parse_kinds(kinds), known, further, estimate, variant)
 
 

@@ -19,7 +19,14 @@ import numpy as np
 
 from brittle.asks import OTHER_CLASS, Case, Decode, Encode, KeepItems, Probe, Search, Try, Unfit
 from brittle.asks import RECONSTRUCTION as RECONSTRUCTION
-from brittle.attacks.recipes import RunContext, check_count, check_positive
+from brittle.attacks.recipes import (
+    AUTHOR_CODE,
+    PAPER,
+    RunContext,
+    check_count,
+    check_positive,
+    check_variant,
+)
 from brittle.attacks.registry import registered
 from brittle.errors import UsageError, unknown
 from brittle.latent import LatentPoint, Numbers, draw_shell
@@ -135,7 +142,6 @@ class Uniform:
 WAY_PARTS = 10  # of the straight line from the latent point of a text to that of its adversary
 POINTS_PER_ASK = 512  # decoded items of a case that are in memory together
 SEARCHES = ("hybrid", "iterative", "uniform")
-PAPER, AUTHOR_CODE = VARIANTS = ("paper", "author-code")
 
 
 @dataclass(frozen=True)
@@ -319,8 +325,7 @@ def natural(
         )
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
-    if variant not in VARIANTS:
-        raise unknown("variant", variant, VARIANTS)
+    check_variant(variant)
     if variant == AUTHOR_CODE and search != "hybrid":
         raise UsageError(
             f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: of "

@@ -20,10 +20,10 @@ import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from brittle.asks import Attack, Case, declared
-from brittle.errors import UsageError
+from brittle.errors import UsageError, unknown
 from brittle.text import Text
 
 if TYPE_CHECKING:
@@ -261,6 +261,17 @@ def _check(settings: Mapping[str, Any], expected: str, is_fine: Callable[[Any], 
         if not is_fine(value):
             flag = "--" + name.replace("_", "-")
             raise UsageError(f"Got {flag} {value!r}; expected {expected.format(flag=flag)}.")
+
+
+PAPER, AUTHOR_CODE = VARIANTS = ("paper", "author-code")
+"""Where a paper and its authors' code differ, an attack follows either."""
+Variant = Annotated[str, "where paper and code differ: paper, or author-code"]
+
+
+def check_variant(variant: str) -> None:
+    """Refuse what is no variant."""
+    if variant not in VARIANTS:
+        raise unknown("variant", variant, VARIANTS)
 
 
 _ROUNDING = 1e-9  # 0.29 · 100 is 29 words, though a little less in floating point

@@ -108,7 +108,13 @@ def _check_arguments(name: str, recipe: Callable[..., Any]) -> None:
 MODULES = (
     *("auto", "pwws", "salient_swap", "genetic", "exhaustive", "baselines", "strong_words"),
     *("rules", "hotflip", "typing_errors", "jsma", "spot_swap", "fgsm", "natural"),
-    *("characters",),
+    *(
+        "characters",
+        "bad_characters",
+        "deepwordbug",
+        "textbugger",
+        "charmer",
+    ),
 )
 """The files of this folder that define attacks, in the order of lists."""
 GROUP = "brittle.attacks"

@@ -16,7 +16,7 @@ from brittle.candidates.rewrite_openers import find_opener, full_stop
 from brittle.candidates.rewrite_rules import RewriteRules, load_rules
 from brittle.candidates.rewrite_tokens import Tokens
 from brittle.english.words import is_plainly_not_english
-from brittle.text import Field, Frame, Text, Word, split
+from brittle.text import Text, with_strings
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,10 @@ def rewritten(text: Text, edits: Sequence[tuple[Slot, str]]) -> Text:
     by_field: dict[str, list[tuple[int, int, str]]] = {}
     for slot, string in edits:
         by_field.setdefault(slot.field, []).append((slot.start, slot.stop, string))
-    words: list[Word] = []
-    fields: list[Field] = []
     rendered = text.fields()
-    for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
-        if field.name not in by_field or field.locked:
-            words += text.words[start:stop]
-            fields.append(field)
-        else:
-            new_words, gaps = split(_replaced(rendered[field.name], by_field[field.name]))
-            words += new_words
-            fields.append(Field(field.name, gaps=tuple(gaps)))
-    return Text(tuple(words), Frame(tuple(fields)))
+    return with_strings(
+        text, {name: _replaced(rendered[name], own) for name, own in by_field.items()}
+    )
 
 
 def _replaced(raw: str, edits: Sequence[tuple[int, int, str]]) -> str:

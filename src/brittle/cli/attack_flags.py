@@ -15,6 +15,7 @@ from brittle.attacks import ATTACKS, Setting, recipe, settings
 from brittle.cli import console
 from brittle.cli.command import Command
 from brittle.errors import UsageError
+from brittle.values import flags_of
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
@@ -115,9 +116,10 @@ def open_target(
 
 def named_target(args: argparse.Namespace, **options: Any) -> Target:
     """Return the target that the command line names, with its flags as options."""
-    from brittle.targets.options import Target, stored_options
+    from brittle.targets.options import Target, TargetOptions
 
-    flags = {name: getattr(args, name) for name in stored_options() if hasattr(args, name)}
+    names = (*flags_of(TargetOptions), "wanted_mask")
+    flags = {name: getattr(args, name) for name in names if hasattr(args, name)}
     return Target.of(args.target, **flags, **options)
 
 

@@ -145,6 +145,7 @@ class Session:
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),
+    "trust_pickle": ("target", "trust_pickle"),
     **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
     **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
     "watchdog": ("limits", "watchdog"),

@@ -1,7 +1,8 @@
 """Characters that hide a text from a program, and the defence that undoes them.
 
 The look-alikes are the groups of Unicode's intentional list (`look_alikes.txt`): characters that
-are drawn alike on purpose. `plain` is what a filter can do before it reads a text.
+are drawn alike on purpose. `plain` is what a filter can do before it reads a text; it knows more of
+them (`confusables.txt`). scripts/build_look_alikes.py writes both tables.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import regex
 
-SHIPPED = Path(__file__).with_name("look_alikes.txt")
+LOOK_ALIKES, CONFUSABLES = (
+    Path(__file__).with_name(name) for name in ("look_alikes.txt", "confusables.txt")
+)
 
 ZERO_WIDTH = ("\u200b", "\u200c", "\u200d")
 """The zero-width space and both joiners: the invisible characters of Boucher et al. (2022)."""
@@ -31,9 +33,13 @@ def look_alikes() -> Mapping[str, str]:
     >>> [f"U+{ord(other):04X}" for other in look_alikes()["a"]], "$" in look_alikes()
     (['U+0430'], False)
     """
-    lines = files("brittle.safety").joinpath("look_alikes.txt").read_text("utf-8").splitlines()
-    groups = [[chr(int(code, 16)) for code in line.split()] for line in lines if line[0] != "#"]
-    return {one: "".join(c for c in group if c != one) for group in groups for one in group}
+    groups = _load(LOOK_ALIKES)
+    return {one: group.replace(one, "") for group in groups for one in group}
+
+
+def _load(path: Path) -> list[str]:
+    lines = path.read_text("utf-8").splitlines()
+    return ["".join(chr(int(code, 16)) for code in line.split()) for line in lines[1:]]
 
 
 def swap_in_display(first: str, second: str) -> str:
@@ -116,15 +122,16 @@ def _close(open_parts: list[tuple[str, list[str]]]) -> None:
 
 
 @cache
-def _latin_twins() -> Mapping[int, str]:
-    """Return the ASCII letter of every letter of another script that looks like it."""
-    plain_letters = [one for one in look_alikes() if one.isascii() and one.isalpha()]
-    return {ord(other): one for one in plain_letters for other in look_alikes()[one]}
+def _plain_letters() -> Mapping[int, str]:
+    """Return the ASCII letter of every letter of another script that may be mistaken for it."""
+    intentional = [group for group in _load(LOOK_ALIKES) if group[0].isascii()]
+    rows = [*_load(CONFUSABLES), *(group for group in intentional if group[0].isalpha())]
+    return {ord(other): row[0] for row in rows for other in row[1:]}
 
 
 def _folded(match: regex.Match[str]) -> str:
     """Fold the look-alikes of a word, unless it is a word of another script."""
     word = str(match.group())
-    folded = word.translate(_latin_twins())
+    folded = word.translate(_plain_letters())
     is_latin = _LATIN.search(word) or not _FOREIGN.search(folded)
     return folded if is_latin else word

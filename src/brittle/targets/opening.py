@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from brittle.errors import UsageError
+from brittle.targets import normalised
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
 from brittle.targets.options import Target, TargetOptions
+from brittle.targets.pickled import LOADED, not_trusted, refuse_trust
 from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import Opened, describe_kinds, find_kind
@@ -65,7 +67,7 @@ def _seq2seq_options(options: TargetOptions) -> dict[str, Any]:
     return {"name": options.name, "device": options.device, "mask": mask}
 
 
-PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
+PICKLES = (".dill", ".sav", ".pt", ".pth", ".bin")
 
 
 def as_target(target: Any, **options: Any) -> Opened:
@@ -76,8 +78,8 @@ def as_target(target: Any, **options: Any) -> Opened:
     program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
     token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
     models of the last two kinds. `precision` is what candidates are scored in. `trust` names types
-    that a `.skops` file may hold, `timeout` is for one line of a command, `fields` are those of the
-    data, and `shape` that of its pictures.
+    that a `.skops` file may hold, and `trust_pickle` a pickled file that may be loaded. `timeout`
+    is for one line of a command, `fields` are those of the data, `shape` that of its pictures.
     """
     wanted = Target.of(target, **options)
     if wanted.opened is not None:
@@ -96,16 +98,14 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     kind = find_kind(spec)
     if kind is None or kind.is_folder:
         _check_setting(spec)
+    if kind is None or kind.key not in LOADED:
+        refuse_trust(spec, options)
     if kind is not None:
         check_reads(kind, spec, options)
         return kind.open(spec, options)
     path = Path(spec)
     if path.suffix in PICKLES:
-        raise UsageError(
-            f"{spec!r} is a pickled file, and loading one runs whatever code is in it. Convert it "
-            "where it was made, skops.io.dump(model, 'model.skops'), or load it in a module of "
-            "your own and name the object: python:module:name."
-        )
+        raise not_trusted(spec)
     if spec and path.is_dir():
         raise UsageError(
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
@@ -192,6 +192,16 @@ def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     except BaseException:
         for opened in members:
             close(opened)
+        raise
+
+
+def open_normalised(spec: str, options: TargetOptions) -> Classifies:
+    """Open `normalised:TARGET`; all options are those of the target behind it."""
+    inner: Any = _open_named(spec.removeprefix(normalised.PREFIX), options)
+    try:
+        return normalised.of_target(inner)
+    except BaseException:
+        close(inner)
         raise
 
 

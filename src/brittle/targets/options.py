@@ -136,6 +136,14 @@ class TargetOptions:
         Collection[str],
         Flag("a type that a .skops file may contain (can be repeated)", metavar="TYPE"),
     ] = ()
+    trust_pickle: Annotated[
+        str | None,
+        Flag(
+            "the one .joblib or .pkl file that may be loaded as the target: this runs its code",
+            metavar="FILE",
+            is_stored=False,
+        ),
+    ] = None
     name: str | None = None
     fields: Sequence[str] = ("text",)
     shape: tuple[int, int, int] | None = None
@@ -154,8 +162,8 @@ class TargetOptions:
         for flag in flags:
             if self._is_set(flag):
                 raise UsageError(
-                    f"Got --{flag} {getattr(self, flag)!r} for {what}, where it is known and "
-                    "cannot be set. Leave it out."
+                    f"Got --{flag.replace('_', '-')} {getattr(self, flag)!r} for {what}, where it "
+                    "is known and cannot be set. Leave it out."
                 )
 
     def refuse_classifier(self) -> None:
@@ -234,7 +242,8 @@ class Target(TargetOptions):
 
 def stored_options() -> tuple[str, ...]:
     """Return the names of the options that a run keeps: the user's, and the attack's mask."""
-    return (*flags_of(TargetOptions), "wanted_mask")
+    stored = [name for name, flag in flags_of(TargetOptions).items() if flag.is_stored]
+    return (*stored, "wanted_mask")
 
 
 def stored_types() -> dict[str, Any]:

