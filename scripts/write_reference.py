@@ -28,6 +28,11 @@ OPENING = "<!-- settings: scripts/write_reference.py writes what stands below --
 CLOSING = "<!-- end of settings -->"
 SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
+EVERYWHERE = ("--runs", "--json", "--quiet")
+EVERY_COMMAND = (
+    "Every command has `--runs`, `--json` and `--quiet`. The others mean the same in every command "
+    "that has them."
+)
 HEAD = """# Commands
 
 This page lists every command with its flags. `brittle COMMAND --help` prints the usual \
@@ -161,7 +166,8 @@ def section(part: CommandPart, shared: Sequence[FlagRow]) -> str:
     rows = [*part.arguments, *(row for row in part.flags if row not in shared)]
     if rows:
         lines += [*map(str, rows), ""]
-    if common := [f"`{row.name}`" for row in part.flags if row in shared]:
+    common = [f"`{row.name}`" for row in part.flags if row in shared and row.name not in EVERYWHERE]
+    if common:
         also = "It also takes" if rows else "It takes"
         lines += [f"{also} these [shared flags](#shared-flags): {', '.join(common)}.", ""]
     return "\n".join(lines)
@@ -173,7 +179,7 @@ def commands_page() -> str:
     shared = shared_flags(parts)
     links = [f"[`{part.name}`](#brittle-{part.name.replace(' ', '-')})" for part in parts]
     page = [HEAD.format(contents=f"{', '.join(links)}.")]
-    page += ["## Shared flags", "", "These mean the same in every command that has them.", ""]
+    page += ["## Shared flags", "", EVERY_COMMAND, ""]
     page += [*map(str, shared), ""]
     page += [section(part, shared) for part in parts]
     return "\n".join(page).rstrip() + "\n"

@@ -15,7 +15,7 @@ import pytest
 import brittle
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.cli.commands import commands
-from brittle.cli.parser import command_parsers
+from brittle.cli.parser import command_parsers, flags_of
 from brittle.runs.run import COLUMNS
 
 ROOT = Path(__file__).parent.parent
@@ -81,9 +81,15 @@ def test_every_flag_of_a_command_has_its_entry(name: str, parser: argparse.Argum
         if action.help == argparse.SUPPRESS or {*action.option_strings} & {"--help", "--help-all"}:
             continue
         flags = action.option_strings or [str(action.metavar or action.dest)]
-        is_listed = any(f"`{flag}`" in text.rpartition("shared flags")[2] for flag in flags)
+        listed = text.rpartition("shared flags")[2] + shared.strip().partition("\n")[0]
+        is_listed = any(f"`{flag}`" in listed for flag in flags)
         for flag in flags:
             assert has_entry(text, flag) or (is_listed and has_entry(shared, flag)), flag
+
+
+def test_every_command_has_the_flags_that_are_said_to_be_everywhere(script: ModuleType) -> None:
+    for name, parser in command_parsers():
+        assert {*script.EVERYWHERE} <= flags_of(parser).keys(), name
 
 
 def test_every_command_of_the_help_has_its_entry() -> None:
