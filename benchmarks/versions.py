@@ -36,7 +36,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "gs-gr": (MODEL, {}),
     "jsma": (MODEL, {}),
     "hotflip-words": (MODEL, {}),
-    "hotflip": ("CharCNN-LSTM@ag_news", {}),
+    "hotflip": ("CharCNN-LSTM@mr?size=tiny", {}),
     "random-swap": (MODEL, {}),
     "salient-swap": (MODEL, {}),
     "natural": (BAYES, {"generator": "ARAE@imdb"}),
@@ -105,7 +105,7 @@ def rows_of(names: list[str]) -> dict[str, Any]:
     found = {}
     for name in names:
         model, settings = ROWS[name]
-        dataset = data.load(model.partition("@")[2], limit=TEXTS)
+        dataset = data.load(model.partition("@")[2].partition("?")[0], limit=TEXTS)
         target = load_zoo(f"zoo:{model}")
         with tempfile.TemporaryDirectory() as folder:
             run = brittle.attack(target, dataset, name, folder=folder, batch=256, **settings)

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brittle import data
     from brittle.errors import BrittleError
+    from brittle.generators import perturb
+    from brittle.inside.nearest import nearest
     from brittle.opening import as_target
     from brittle.picture import Picture
+    from brittle.runs.gate import gate
     from brittle.runs.options import Keep, Limits
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
+    from brittle.runs.trying import ladder
     from brittle.studies.grid.grid import grid
+    from brittle.studies.importance import importance
     from brittle.studies.robustness.robustness import robustness
     from brittle.studies.rules.tasks import mine
+    from brittle.studies.selecting.choosing import select
     from brittle.studies.transfer.transfer import transfer
     from brittle.targets.options import Target
     from brittle.targets.torch.build import torch_target
@@ -36,10 +42,16 @@ __all__ = [
     "attack",
     "augment",
     "data",
+    "gate",
     "grid",
+    "importance",
+    "ladder",
     "mine",
+    "nearest",
     "open_run",
+    "perturb",
     "robustness",
+    "select",
     "torch_target",
     "train",
     "transfer",
@@ -57,10 +69,16 @@ _HOMES = {
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
     "augment": "brittle.training.augmenting",
+    "gate": "brittle.runs.gate",
     "grid": "brittle.studies.grid.grid",
+    "importance": "brittle.studies.importance",
+    "ladder": "brittle.runs.trying",
     "mine": "brittle.studies.rules.tasks",
+    "nearest": "brittle.inside.nearest",
     "open_run": "brittle.runs.run",
+    "perturb": "brittle.generators",
     "robustness": "brittle.studies.robustness.robustness",
+    "select": "brittle.studies.selecting.choosing",
     "torch_target": "brittle.targets.torch.build",
     "train": "brittle.training.train",
     "transfer": "brittle.studies.transfer.transfer",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.data import has_splits
+from brittle.data.pictures import is_picture_file, open_picture
 from brittle.errors import TargetError, UsageError
 from brittle.latent import LatentPoint, draw_shell
 from brittle.targets.fingerprints import code_of, hash_parts
@@ -125,6 +126,54 @@ def neighbours(
     points = [origin, *LatentPoint.rows(origin.vector + offset[order])]
     items = generator.decode(points)
     return [Neighbour(i, float(d)) for i, d in zip(items, [0.0, *distance[order]])]
+
+
+def perturb(
+    generator: Any,
+    item: Any,
+    *,
+    radius: float = 1.0,
+    count: int = 20,
+    seed: int = 0,
+    refine: int = 0,
+    device: str = "auto",
+) -> list[Neighbour]:
+    """Decode items near another in a generator's latent space, the nearest first.
+
+    `generator` is a name of `brittle list generators`, a folder, `python:module:name`, or a
+    generator; `item` a text, or a picture or its file. The first neighbour, at distance 0, is the
+    item's reconstruction.
+
+        for found in brittle.perturb("ARAE@imdb", "This is a very good film.", radius=3):
+            print(found.distance, found.item)
+    """
+    if isinstance(generator, str):
+        opened = open_generator(generator, refine, device=device)
+    else:
+        opened = refine_generator(generator, refine)
+    found = read_item(opened, item)
+    return neighbours(opened, found, radius=radius, count=count, seed=seed)
+
+
+def read_item(generator: Generator, item: Any) -> Any:
+    """Return a text or a picture as a generator reads it; a text may name the file of a picture."""
+    if not isinstance(item, str | Path):
+        return item
+    path = Path(item)
+    is_file = is_picture_file(path) and path.is_file()
+    if generator.item_kind == "picture":
+        if not is_file:
+            raise UsageError(
+                f"{generator.name} is a generator of pictures, but {str(item)!r} is no picture "
+                "file. Name a .png or .jpg file."
+            )
+        return open_picture(path)
+    if is_file:
+        raise UsageError(
+            f"{generator.name} is a generator of texts, but {str(item)!r} is a picture. Write a "
+            "sentence in quotes."
+        )
+    return Text.of(str(item))
 
 
 def own_generator(value: Any, spec: str) -> Generator:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import brittle
-from brittle.attacks import ATTACKS, default_settings
-from brittle.attacks.stored_settings import changed_settings, with_present_names
+from brittle.attacks import ATTACKS, changed_settings, default_settings, with_present_names
 from brittle.data import as_dataset
 from brittle.errors import UsageError
 from brittle.runs.job import Job

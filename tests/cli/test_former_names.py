@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from brittle.candidates.rules import Rule, Rules
-from brittle.cli.commands import command_names
+from brittle.cli.commands import FORMER_COMMANDS, OWN_COMMANDS, command_names
 from brittle.cli.former_names import FORMER, current_words
+from brittle.cli.parser import build_parser, check_spelling
 from cli.conftest import Brittle
 
 WEAK = "python:cli_models:weak"
@@ -40,6 +42,10 @@ REFUSED = {
 """Calls whose command answers with an error of its own: what they need is made elsewhere."""
 
 
+PUBLISHED = (Path(__file__).parent / "former_commands.txt").read_text("utf-8").splitlines()
+"""The commands with former names that stood in the README and the docs before they had new ones."""
+
+
 def write_rules(folder: Path) -> None:
     """Write a file with one rule."""
     Rules(("a", "b"), (Rule("a", "good", "full", 1.0, 3),), ABOUT).save(folder / "old.rules")
@@ -64,6 +70,15 @@ def test_a_former_name_reaches_its_command(brittle: Brittle, name: str) -> None:
     output = brittle(name, *words)
     assert output.code == 2 and f"brittle: {name!r} is now: brittle " in output.err
     assert message in output.err
+
+
+@pytest.mark.parametrize("line", PUBLISHED)
+def test_every_published_command_is_still_read(line: str) -> None:
+    words, hint = current_words(shlex.split(line)[1:])
+    assert hint
+    parser = build_parser(words)
+    check_spelling(parser, words)
+    assert parser.parse_args(words).command in {*OWN_COMMANDS, *FORMER_COMMANDS}
 
 
 def test_former_names_are_not_offered(brittle: Brittle) -> None:

@@ -85,7 +85,7 @@ def test_every_group_lists_its_commands(brittle: Brittle) -> None:
         (("try", "x", "a", "b"), "brittle try takes no further words, and got b."),
         (("try", "x", "a", "--budget"), "brittle: --budget of brittle try needs a value after it"),
         (("show",), "brittle show needs a run, for example: brittle show demo\n"),
-        (("list",), "brittle list needs a what"),
+        (("list",), "brittle list needs a kind, for example: brittle list runs"),
     ],
 )
 def test_what_is_missing_is_one_line_with_an_example(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from brittle.cli.commands.attack import DEFAULT_BUDGET
 from brittle.levels import LEVELS
+from brittle.runs.options import TRIED_BUDGET
 from cli.conftest import Brittle
 
 SENTENCE = "a good film with a warm story, a fine cast and a great deal of quiet charm"
@@ -51,17 +51,17 @@ def test_every_level_is_tried_by_itself(brittle: Brittle, network: str) -> None:
 def test_one_sentence_costs_no_thousands_of_queries(brittle: Brittle, network: str) -> None:
     for target in ("python:cli_models:weak", network):
         for row in rows(brittle, target, SENTENCE).values():
-            assert row["queries"] <= DEFAULT_BUDGET
+            assert row["queries"] <= TRIED_BUDGET
     # Without a budget this one asks thousands of times.
     (row,) = rows(brittle, "python:cli_models:strong", SENTENCE, "--attack", "genetic").values()
-    assert row["status"] == "out of budget" and row["queries"] <= DEFAULT_BUDGET
+    assert row["status"] == "out of budget" and row["queries"] <= TRIED_BUDGET
 
 
 def test_the_budget_can_be_set(brittle: Brittle) -> None:
     words = ("python:cli_models:strong", SENTENCE)
     assert all(row["queries"] <= 5 for row in rows(brittle, *words, "--budget", "5").values())
     genetic = (*words, "--attack", "genetic", "--budget", "4000")
-    assert rows(brittle, *genetic)["genetic"]["queries"] > DEFAULT_BUDGET
+    assert rows(brittle, *genetic)["genetic"]["queries"] > TRIED_BUDGET
     assert "  out of budget  5 queries" in brittle("try", *words, "--budget", "5").out
     assert brittle("try", *words, "--budget", "0").code == 2
 

@@ -14,7 +14,7 @@ from brittle.metrics.paired import paired
 from brittle.metrics.samples import sample_results
 from brittle.reports.side_by_side import not_comparable, side_by_side_page, verdict_sentence
 from brittle.results import Result
-from brittle.runs.gate import gate
+from brittle.runs.gate import verdicts as gate
 
 Make = Callable[..., Any]
 EVIL = "</script><img src=x onerror=alert(1)> \"'"

@@ -13,7 +13,7 @@ import pytest
 import brittle
 from brittle.data import Example
 from brittle.errors import UsageError
-from brittle.runs.gate import gate
+from brittle.runs.gate import verdicts as gate
 from brittle.runs.run import list_runs
 from brittle.runs.store import Store
 from brittle.testing import FakeTarget

@@ -10,7 +10,7 @@ import pytest
 
 from brittle.candidates.synonyms import SubstituteTable
 from brittle.errors import UsageError
-from brittle.studies.importance import word_importance
+from brittle.studies.importance import importance
 from brittle.text import HOLE, Text
 
 
@@ -49,7 +49,7 @@ SENTENCE = "A good, funny film"
 
 def test_the_drop_is_that_of_the_gold_log_likelihood() -> None:
     models = [Weighed("a", good=2.0, funny=1.0), WithLogits("b", good=0.5, film=-3.0)]
-    result = word_importance(models, SENTENCE, label="pos")
+    result = importance(models, SENTENCE, label="pos")
     assert (result.models, result.label, result.is_majority) == (("a", "b"), "pos", False)
     assert result.columns == ("A", "good", "funny", "film")
     assert result.predicted == ("pos", "neg")
@@ -69,7 +69,7 @@ def test_the_gold_label_is_that_of_the_majority() -> None:
         Weighed("b", ("pos", "neg"), film=-2.0),
         Weighed("c", film=1),
     ]
-    result = word_importance(models, SENTENCE)
+    result = importance(models, SENTENCE)
     assert (result.label, result.is_majority) == ("neg", True)
     # The second has the same labels in another order.
     assert result.predicted == ("neg", "neg", "pos")
@@ -79,12 +79,12 @@ def test_the_gold_label_is_that_of_the_majority() -> None:
 def test_the_substitutes_of_one_word() -> None:
     model = Weighed("a", good=2.0, fine=1.5, bad=-1.0)
     table = SubstituteTable({"good": ("fine", "bad")})
-    result = word_importance(model, "Good or good film", word="good", label="pos", proposal=table)
+    result = importance(model, "Good or good film", word="good", label="pos", proposal=table)
     assert (result.word, result.columns) == ("good", ("fine", "bad"))
     before = model.plain(["good", "good"])[1]
     after = [model.plain([word, "good"])[1] for word in ("fine", "bad")]
     np.testing.assert_allclose(result.drop, [[before - value for value in after]])
-    columns = word_importance(model, SENTENCE, word="funny").columns
+    columns = importance(model, SENTENCE, word="funny").columns
     assert "amusing" in columns and "story" not in columns
 
 
@@ -101,34 +101,34 @@ def test_a_model_that_fails_is_named_and_the_rest_goes_on() -> None:
         Weighed("a", good=1.0), Broken("b"), Weighed("c", ("x", "y")), Empty("d"),
         "zoo:no-such-model@mr",
     ]  # fmt: skip
-    result = word_importance(models, SENTENCE)
+    result = importance(models, SENTENCE)
     assert result.models == ("a",)
     assert result.failures["b"] == "RuntimeError: out of order"
     assert "x, y; expected neg, pos" in result.failures["c"]
     assert result.failures["d"] == "Its scores are not finite."
     assert "no-such-model" in result.failures["zoo:no-such-model@mr"]
     with pytest.raises(UsageError, match=r"No model .* b: RuntimeError: out of order"):
-        word_importance([Broken("b")], SENTENCE)
+        importance([Broken("b")], SENTENCE)
 
 
 def test_bad_calls_are_refused(tmp_path: Path) -> None:
     model = Weighed("a", good=1.0)
     with pytest.raises(UsageError, match=r"Unknown word of the sentence: 'fnny'\. Did you mean"):
-        word_importance(model, SENTENCE, word="fnny")
+        importance(model, SENTENCE, word="fnny")
     with pytest.raises(UsageError, match=r"'A' has no substitutes here \(part of speech: DT\)"):
-        word_importance(model, SENTENCE, word="a")
+        importance(model, SENTENCE, word="a")
     with pytest.raises(UsageError, match=r"Unknown label 'poss'\. Did you mean 'pos'"):
-        word_importance(model, SENTENCE, label="poss")
+        importance(model, SENTENCE, label="poss")
     opened: list[str] = []
     with pytest.raises(UsageError, match="Unknown label 'poss'"):
-        word_importance([model, Weighed("b")], SENTENCE, label="poss", report=opened.append)
+        importance([model, Weighed("b")], SENTENCE, label="poss", progress=opened.append)
     assert opened == ["a"]
     with pytest.raises(UsageError, match="has no words"):
-        word_importance(model, "…")
+        importance(model, "…")
     file = tmp_path / "mine.txt"
     file.write_text("LSTM-W-Random-1\nnaive-bayes\n")
     with pytest.raises(UsageError, match="Name the data, such as --data mr"):
-        word_importance(f"pool:{file}", SENTENCE)
+        importance(f"pool:{file}", SENTENCE)
 
 
 def test_no_model_of_a_pool_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,5 +136,5 @@ def test_no_model_of_a_pool_is_trained(tmp_path: Path, monkeypatch: pytest.Monke
     file = tmp_path / "mine.txt"
     file.write_text("LSTM-W-Random-1\nnaive-bayes\n")
     with pytest.raises(UsageError, match=r"not trained yet\. Train it with: brittle train LSTM"):
-        word_importance(f"pool:{file}", SENTENCE, data="mr")
+        importance(f"pool:{file}", SENTENCE, data="mr")
     assert not list(tmp_path.glob("models/*"))

@@ -13,7 +13,7 @@ from brittle.candidates.training_data import find_class
 from brittle.errors import UsageError
 from brittle.goals.classes import Targeted
 from brittle.goals.parsing import parse_goal
-from brittle.studies.importance import word_importance
+from brittle.studies.importance import importance
 from brittle.targets.labels import label_names, match_labels, parse_labels
 from brittle.testing import FakeTarget
 
@@ -43,7 +43,7 @@ def test_every_way_to_name_a_label_finds_the_same_one(spelt: str, tmp_path: Path
     assert [row.status for row in toward.results()] == [row.status for row in either.results()]
     assert parse_goal(f"toward:{spelt}", labels=labels) == Targeted(1, "Straße ")
     assert find_class(spelt, labels) == find_class("x", labels, {"x": spelt}) == 1
-    assert word_importance([target], "a good film", label=spelt).label == "Straße "
+    assert importance([target], "a good film", label=spelt).label == "Straße "
 
 
 def test_data_that_shows_only_some_of_the_classes_is_fine() -> None:

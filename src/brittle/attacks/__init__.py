@@ -141,3 +141,27 @@ def wanted_mask(attack: str | Attack) -> str | None:
             made = signature_of(made).return_annotation
     mask: str | None = declared(made, "holes")
     return mask
+
+
+def changed_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an attack that differ from its defaults.
+
+    The user's own code is not imported to tell what its defaults are.
+
+    >>> changed_settings("pwws", {"candidates": "paper", "share": 0.2})
+    {'share': 0.2}
+    """
+    defaults = default_settings(name) if is_own(name) else {}
+    return {key: v for key, v in settings.items() if (key, v) not in defaults.items()}
+
+
+def with_present_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a stored run as they are called now.
+
+    Before there were presets, no table of candidates meant the published ones.
+    """
+    if "candidates" not in settings or settings["candidates"] is not None:
+        return dict(settings)
+    from brittle.candidates.choice import PAPER
+
+    return dict(settings) | {"candidates": PAPER}

@@ -1,7 +1,6 @@
-"""What an attack needs of a target, of texts and of its user, and a warning for other languages.
+"""What an attack needs of a target, of texts and of its user, in words for a list.
 
-What an attack needs of a target, of texts and of its user, in words for a list. A warning if an
-attack that is made for English meets other languages.
+It also warns where an attack that is made for English meets other languages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Studies and trainings of pools as a person sees them.
+"""How commands that make studies end, and the training of a pool as a person sees it.
 
-How commands that make studies end: the page, the figures, the file, and which members failed.
-
-The training of a pool as a person sees it: a live table, or a line for each finished model.
+A study ends with its page, its figures, its file, and the members that failed. A training shows a
+live table, or a line for each finished model.
 """
 
 from __future__ import annotations

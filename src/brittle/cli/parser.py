@@ -141,12 +141,14 @@ class _Parser(HelpfulParser):
 def _in_words(name: str) -> str:
     """Name a required argument: a flag as it is, others in words.
 
-    >>> _in_words("ATTACK"), _in_words("--data"), _in_words("ATTACK,ATTACK")
-    ('an attack', '--data', 'attacks')
+    >>> _in_words("ATTACK"), _in_words("--data"), _in_words("ATTACK,ATTACK"), _in_words("DATA")
+    ('an attack', '--data', 'attacks', 'data')
     """
     if name.startswith("-"):
         return name
     first, comma, _ = name.lower().partition(",")
+    if first == "data":
+        return first
     return f"{first}s" if comma else f"{'an' if first[0] in 'aeiou' else 'a'} {first}"
 
 

@@ -1,17 +1,12 @@
 """Lists of words: common words, stop words, and the words that show another language.
 
-The most common English words, as the table of the GloVe vectors lists them.
-
-English stop words: the words that hold a sentence together and carry little meaning.
-
-The list, by word class, is our own, since no package that brittle depends on has one. Unlike many
-lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
+Common words are those of the table of GloVe's vectors. The list of stop words, by word class, is
+our own, since no package that brittle depends on has one. Unlike many lists it holds function words
+only: no nouns, no full verbs, no adjectives of quality.
 
 Tokenised text writes a contraction in two tokens: "does n't", "they 're", "don ' t". Their
 apostrophe lies in the gap before the word, so the list has them as "re", "ll", "s". "ai" of
 "ai n't" is left out, since it is a noun too.
-
-Which texts are plainly not English, by their words alone.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ word in a sentence may differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,12 @@ from rich.console import Group
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
 from brittle.metrics.words import aligned
+from brittle.opening import as_target
 from brittle.reports.page import Section
 from brittle.reports.table import Column, Table
+from brittle.reports.terminal import as_text
 from brittle.results import Result
-from brittle.targets.protocols import HasEmbeddings, declared_by
+from brittle.targets.protocols import HasEmbeddings, close, declared_by
 from brittle.text import Text, is_word
 
 Vectors = NDArray[np.float64]
@@ -158,6 +160,116 @@ def select_layer(target: Any, layer: str | None = None) -> str:
         known = "" if "Known:" in message else f" {target.name!r} has: {', '.join(layers)}."
         raise UsageError(message + known)
     return layer
+
+
+@dataclass(frozen=True)
+class NearestWords:
+    """The nearest words of a word at a layer of a target, or of words before and after an edit.
+
+    `near` are those of a word alone, `changes` the edits. `vocabulary` counts the words looked at.
+    """
+
+    target: str
+    layer: str
+    vocabulary: int
+    word: str | None = None
+    near: tuple[WordNeighbour, ...] = ()
+    changes: tuple[EditedWord, ...] = ()
+    is_run: bool = False
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        if self.changes:
+            rows = [asdict(change) | {"is_lost": change.is_lost} for change in self.changes]
+            return {"layer": self.layer, "changes": rows}
+        return {"layer": self.layer, "word": self.word, "nearest": list(map(asdict, self.near))}
+
+    def block(self) -> Group:
+        """Build what the terminal shows."""
+        about = f"{self.target}, layer {self.layer}, {plural(self.vocabulary, 'words')}"
+        if self.changes:
+            return changes_block(self.changes, about, self.is_run)
+        return neighbours_block(str(self.word), self.near, about)
+
+    def table(self) -> Table:
+        """Return the nearest words as a table, those before and after an edit side by side."""
+        if not self.changes:
+            return _neighbours((str(self.word), self.near))
+        pairs = [((c.word, c.before), (c.edited, c.after)) for c in self.changes]
+        return _neighbours(*(side for pair in pairs for side in pair))
+
+    def __str__(self) -> str:
+        return as_text(self.block())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def nearest(
+    target: Any,
+    word: str,
+    edited: str | None = None,
+    *,
+    layer: str | None = None,
+    k: int = 5,
+    most: int = MAX_WORDS,
+    **options: Any,
+) -> NearestWords:
+    """Find the words nearest to a word at a layer of a target, also after an edit of the word.
+
+    `target` is what `brittle.attack` takes, and `options` are those of `Target`. The default layer
+    is the last one that reads the spelling, or the first. The `most` frequent words of the target's
+    vocabulary are looked at.
+
+        print(brittle.nearest("zoo:CharCNN-LSTM@mr", "film", "filn"))
+    """
+    opened = as_target(target, **options)
+    try:
+        words = embed_vocabulary(opened, layer, most)
+        about = (opened.name, words.layer, len(words.words), word)
+        if edited is None:
+            return NearestWords(*about, near=words.nearest(word, k))
+        return NearestWords(*about, changes=(words.change(word, edited, k),))
+    finally:
+        if opened is not target:
+            close(opened)
+
+
+def nearest_of_run(
+    run: EditingRun,
+    target: Any,
+    *,
+    layer: str | None = None,
+    k: int = 5,
+    most: int = MAX_WORDS,
+    pairs: int = 8,
+) -> NearestWords:
+    """Find the nearest words of those that single edits of a run changed, before and after."""
+    edits = pairs_of_run(run, pairs)
+    words = embed_vocabulary(target, layer, most)
+    changes = tuple(words.change(old, new, k) for old, new in edits)
+    about = (target.name, words.layer, len(words.words))
+    return NearestWords(*about, changes=changes, is_run=True)
+
+
+class EditingRun(Protocol):
+    """What is needed of a run: its name, and its rows."""
+
+    @property
+    def name(self) -> str: ...
+
+    def results(self) -> list[Result]: ...
+
+
+def pairs_of_run(run: EditingRun, most: int) -> list[tuple[str, str]]:
+    """Return the words that single edits of a run changed; a run without any is refused."""
+    pairs = edited_words(run.results(), most)
+    if not pairs:
+        raise UsageError(
+            f"In the run {run.name!r} no broken case changed a word by one character. Use a run of "
+            "hotflip, key or key-any."
+        )
+    return pairs
 
 
 def edited_words(results: Iterable[Result], max_pairs: int | None = None) -> list[tuple[str, str]]:

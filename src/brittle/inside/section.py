@@ -1,11 +1,8 @@
-"""What an attack did inside a target, on a page and in the terminal.
-
-What an attack did inside a target, as a section of the report.
+"""What an attack did inside a target: a section of the report, and the terminal.
 
 Attention before and after (Figures 1–3 of the self-attention paper), the change of every word's
-vector layer by layer (Figure 4), and the relative change of the vector of the text.
-
-What an attack did inside a target, on the terminal: bars, and cells of four shades.
+vector layer by layer (Figure 4), and the relative change of the vector of the text. The terminal
+shows bars, and cells of four shades.
 """
 
 from __future__ import annotations

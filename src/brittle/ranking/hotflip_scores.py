@@ -1,31 +1,21 @@
-"""Edits of characters, and swaps of words, ranked by their gain for models that read spellings.
+"""Edits of characters and swaps of words, ranked by their first-order gain, as in HotFlip.
 
-Edits of characters ranked by their first-order gain, for models that read spellings.
+For models that read spellings. As in HotFlip (Ebrahimi et al., 2018), a word is a sequence of
+one-hot characters, padded on the right. A flip changes one of them. An insertion moves the rest of
+the word to the right, a deletion moves it to the left: both are flips of every character to the end
+of the word. With G the gradient along the one-hot characters, the gain of an edit is the sum of
+G[new] − G[old] over its flips, divided by the length √(2N) of its vector, where N characters
+change. For a model that also reads whole words, the word becomes the unknown word at the same time.
+That the new spelling may be a known word is ignored.
 
-As in HotFlip (Ebrahimi et al., 2018), a word is a sequence of one-hot characters, padded on the
-right. A flip changes one of them. An insertion moves the rest of the word to the right, a deletion
-moves it to the left: both are flips of every character to the end of the word. With G the gradient
-along the one-hot characters, the gain of an edit is the sum of G[new] − G[old] over its flips,
-divided by the length √(2N) of its vector, where N characters change.
+This estimate orders insertions inside a word badly (docs/papers/hotflip.md; a guess at the reason:
+the network takes a maximum over the windows of a word, which hardly changes when they only move).
+So `--estimate word` ranks the best edits again, by the vectors of the words they make: to first
+order, the gain of an edit is the gradient along the word's vector times the difference of two
+vectors, that of the new spelling and that of the old one, both as the network computes them.
 
-For a model that also reads whole words, the word becomes the unknown word at the same time. That
-the new spelling may be a known word is ignored. This file needs torch.
-
-Edits of characters ranked by the vectors of the words they make (`--estimate word`).
-
-HotFlip takes an insertion for a run of flips (Ebrahimi et al., 2018), and this estimate orders
-insertions inside a word badly (docs/papers/hotflip.md; a guess at the reason: the network takes a
-maximum over the windows of a word, which hardly changes when they only move). Here the best edits
-by that estimate are ranked again: to first order, the gain of an edit is the gradient along the
-word's vector times the difference of two vectors, that of the new spelling and that of the old one,
-both as the network computes them. This file needs torch.
-
-Swaps of words ranked by their first-order gain, for models that read spellings.
-
-Such a model computes a vector of every word from its spelling. The gain of a swap is, to first
-order, the product of the gradient along that vector and the difference of the two words' vectors.
-(A first order in the characters would tell nothing: two words differ in too many of them.) This
-file needs torch.
+A swap of words is ranked in the same way. (A first order in the characters would tell nothing: two
+words differ in too many of them.) This file needs torch.
 """
 
 from __future__ import annotations

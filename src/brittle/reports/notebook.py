@@ -94,6 +94,28 @@ def study_html(view: Any, name: str, table: Table) -> str:
     return str(draw_part("notebook.study", shown)).strip()
 
 
+def attempts_html(results: Sequence[Result], is_ladder: bool) -> str:
+    """Draw how one text stands: a row for each level of edits, or for the attack."""
+    first = results[0]
+    levels = list(LEVELS.values())
+    rows = [
+        (
+            levels[n].title if is_ladder else row.attack,
+            Cell(row.status, strong=row.status == "broken"),
+            row.reason,
+            plural(row.queries, "queries"),
+        )
+        for n, row in enumerate(results)
+    ]
+    shown = {
+        "text": first.original,
+        "label": _label(first.predicted, first.confidence),
+        "table": Table([Column(), Column(), Column(), Column()], rows, has_head=False),
+        "cases": [_shown_case(row, False) for row in results if has_adversary(row)],
+    }
+    return str(draw_part("notebook.attempts", shown)).strip()
+
+
 def gentlest(results: Sequence[Result], count: int) -> list[Result]:
     """Return broken cases, those of the gentlest level first, then those with the least changed."""
     order = list(LEVELS)

@@ -6,6 +6,7 @@ in the terminal: renderables for rich, readable without colour and in 80 columns
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -346,3 +347,11 @@ def _cost(result: Result, cost: str | None) -> str:
 
 def _label(label: str | None, confidence: float | None) -> str:
     return visible(str(label)) + ("" if confidence is None else f" {confidence:.0%}")
+
+
+def as_text(block: RenderableType, width: int = 80) -> str:
+    """Return what the terminal shows as plain text: no colours, and no blanks at line ends."""
+    console = Console(width=width, color_system=None, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(block)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brittle.attacks import ATTACKS, default_settings, is_own
-from brittle.attacks.stored_settings import with_present_names
+from brittle.attacks import ATTACKS, default_settings, is_own, with_present_names
 from brittle.candidates.choice import STRICT
 from brittle.errors import UsageError, require
 from brittle.goals import is_class_goal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from brittle.errors import GateFailed, Incomplete, UsageError
@@ -11,6 +12,7 @@ from brittle.formatting import plural
 from brittle.metrics.paired import paired
 from brittle.reports.summary_lines import answers_texts
 from brittle.results import Result
+from brittle.runs.run import open_run
 
 
 class GatedRun(Protocol):
@@ -45,6 +47,11 @@ class GateVerdict:
     level: float
     is_worse: bool
 
+    def require(self) -> None:
+        """Raise `GateFailed` if the later run is worse, for a test or a script in CI."""
+        if self.is_worse:
+            raise GateFailed(str(self))
+
     def __str__(self) -> str:
         return (
             f"{self.run!r} is worse than {self.first!r}: {self.what} by "
@@ -55,7 +62,24 @@ class GateVerdict:
         )
 
 
-def gate(runs: Sequence[GatedRun], level: float = 0.05) -> Iterator[GateVerdict]:
+def gate(
+    old: GatedRun | str, new: GatedRun | str, *, level: float = 0.05, folder: str | Path = "runs"
+) -> GateVerdict:
+    """Compare a new run with an old one: is the model significantly easier to break now?
+
+    Runs are `Run` objects, or names of runs in a `folder`. McNemar's exact test decides at the
+    `level`.
+
+        verdict = brittle.gate("before", "after")
+        print(verdict)
+        verdict.require()  # raises GateFailed if the new run is worse
+    """
+    runs = [open_run(run, folder) if isinstance(run, str) else run for run in (old, new)]
+    [verdict] = verdicts(runs, level)
+    return verdict
+
+
+def verdicts(runs: Sequence[GatedRun], level: float = 0.05) -> Iterator[GateVerdict]:
     """Yield a verdict for every later run against the first one; all must be complete.
 
     Worse is a lower accuracy under attack. Translators have none: of them it is a higher success.
@@ -92,9 +116,8 @@ def check_several(runs: Sequence[GatedRun]) -> None:
 def require_no_worse(runs: Sequence[GatedRun], level: float = 0.05) -> None:
     """Fail if a later run is significantly worse than the first one (`--fail-if-worse`)."""
     check_several(runs)
-    for verdict in gate(runs, level):
-        if verdict.is_worse:
-            raise GateFailed(str(verdict))
+    for verdict in verdicts(runs, level):
+        verdict.require()
 
 
 def _nothing_to_test(run: str, first: str, shared: int, translates: bool) -> str:

@@ -142,6 +142,9 @@ class Session:
     shared: SharedAnswers | None = None
 
 
+TRIED_BUDGET = 200
+"""The queries of one text at each level of edits, or of one attack; genetic takes thousands."""
+
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),

@@ -19,8 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brittle.attacks import default_settings
-from brittle.attacks.stored_settings import with_present_names
+from brittle.attacks import default_settings, with_present_names
 from brittle.candidates.choice import PAPER
 from brittle.errors import BrittleError, StoreError, UsageError
 from brittle.inside import inside_path

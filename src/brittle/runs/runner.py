@@ -1,13 +1,10 @@
-"""From a target, examples and an attack to a run on disk: plan, diagnose, attack, resume.
-
-One text under attack, without a run: nothing is stored.
-"""
+"""From a target, examples and an attack to a run on disk: plan, diagnose, attack, resume."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
@@ -19,17 +16,15 @@ from brittle.attacks import wanted_mask
 from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
-from brittle.data.example import Example, case_ids
+from brittle.data.example import case_ids
 from brittle.engine.broker import Asker, Broker, Totals
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
-from brittle.levels import LEVELS
 from brittle.opening import as_target
 from brittle.progress import Progress, reporting
-from brittle.results import Result, Step
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
@@ -41,7 +36,7 @@ from brittle.runs.resuming import (
     same_but_budget,
     with_first_limit,
 )
-from brittle.runs.rows import FinishedRows, result_of, rows_of, steps_of
+from brittle.runs.rows import FinishedRows, result_of, rows_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.runs.under_way import ENDS_PROCESS, UnderWay, ask_one_by_one, react, suspects_of
@@ -121,10 +116,10 @@ def attack(
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     dataset = as_dataset(examples)
-    named = _for_data(named, dataset, attack)
+    named = for_data(named, dataset, attack)
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
         named = replace(named.as_stored(about), opened=as_target(named))
-    with _opened(named, progress) as opened:
+    with opened_target(named, progress) as opened:
         aims: dict[str, Any] = {field.name: getattr(aim, field.name) for field in fields(aim)}
         aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
         job = Job.of(opened, dataset, attack, settings, **aims)
@@ -147,7 +142,7 @@ def attack(
         return Run(path)
 
 
-def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
+def for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
     """Return a target that reads these data, and a masked word as the attack wants it read."""
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     target = replace(target, fields=fields, shape=dataset.shape)
@@ -159,7 +154,7 @@ def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
 
 
 @contextmanager
-def _opened(target: Target, progress: Progress[Any] | None = None) -> Iterator[Any]:
+def opened_target(target: Target, progress: Progress[Any] | None = None) -> Iterator[Any]:
     """Open a target and close it in the end; one that is open already stays open.
 
     A model that is trained first shows that where the run shows a bar.
@@ -391,34 +386,3 @@ def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
     doubt = declared(job.attack, "doubt")
     message = doubt([case.item for case in cases[:SAMPLE_SIZE]]) if doubt and cases else None
     return [message] if message else []
-
-
-def ladder_attacks() -> list[tuple[str, Mapping[str, Any]]]:
-    """Return an attack for every level of edits, from gentle to rough."""
-    return [("auto", {"levels": level, "random_edits": 0}) for level in LEVELS]
-
-
-def try_text(
-    target: Any,
-    text: str,
-    attacks: Iterable[tuple[str, Mapping[str, Any]]],
-    *,
-    label: str | None = None,
-    goal: str | Goal | None = None,
-    seed: int = 0,
-    budget: int | None = None,
-) -> list[tuple[Result, list[Step]]]:
-    """Attack one text with each attack; return how each ended, with its improvements on the way.
-
-    An attack is its name and its settings, and has the whole budget. What one has asked the next
-    one need not ask again.
-    """
-    labels = () if label is None else (label,)
-    dataset = Dataset("sentence", "all", (Example.of(text, label),), labels)
-    attempts, shared = [], SharedAnswers()
-    for attack, settings in attacks:
-        job = Job.of(target, dataset, attack, settings, seed=seed, goal=goal)
-        (case,) = job.cases(dataset, ["sentence"], set())
-        outcome = search(job, case, budget, shared)
-        attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
-    return attempts

@@ -26,19 +26,22 @@ from brittle.english.tags import Tagger
 from brittle.errors import UsageError, message_of, unknown
 from brittle.formatting import plural
 from brittle.opening import as_target, load_zoo
+from brittle.progress import Progress, listener, shows_progress
 from brittle.reports.importance import STYLE, Rows, WideMap, importance_figure, importance_page
 from brittle.reports.kept import Drawing
 from brittle.reports.study_page import Plain, StudyView
+from brittle.reports.table import Column, Table
 from brittle.studies.pools import is_pool, load_pool
 from brittle.targets.protocols import HasLogits, declared_by
 from brittle.text import Text
+from brittle.values import former_keywords
 
 Array = NDArray[np.float64]
 MIN_PROBABILITY = 1e-300
 """What a probability of 0 is taken for, so that its logarithm is finite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance:
     """`drop` has a row for every model and a column for every word, or substitute of `word`.
 
@@ -57,6 +60,19 @@ class Importance:
     drop: Array
     failures: Mapping[str, str]
 
+    def __repr__(self) -> str:
+        return f"Importance({self.sentence[:60]!r}, {plural(len(self.models), 'models')})"
+
+    def table(self) -> Table:
+        """Return a row for every model and a column for every word; a notebook shows it."""
+        drops = [Column(name, "right", "{:.2f}".format, is_name=True) for name in self.columns]
+        columns = [Column("model"), *drops]
+        rows = [[name, *map(float, row)] for name, row in zip(self.models, self.drop)]
+        return Table(columns, [*rows, ["mean", *map(float, self.mean)]])
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @property
     def mean(self) -> Array:
         """The mean drop over the models, by column."""
@@ -64,7 +80,9 @@ class Importance:
         return mean
 
 
-def word_importance(
+@former_keywords(report="progress")
+@shows_progress("asking")
+def importance(
     pool: Any,
     sentence: str,
     *,
@@ -74,7 +92,7 @@ def word_importance(
     mask: str | None = None,
     device: str = "auto",
     proposal: Proposal | None = None,
-    report: Callable[[str], None] = lambda message: None,
+    progress: Progress[str] = True,
 ) -> Importance:
     """Compute the importance of all words, or of the substitutes of one, to every model.
 
@@ -82,6 +100,9 @@ def word_importance(
     trained. `data` names what a declared pool was trained on. A masked word reads as each target
     reads it, or as `mask` says. The substitutes of a word are those of PWWS: WordNet's, of its part
     of speech in this sentence. Models are opened one after another; one that fails is left out.
+
+        found = brittle.importance("zoo:naive-bayes@mr", "A warm and funny film.")
+        dict(zip(found.columns, found.mean))
     """
     text = Text.of(sentence)
     if not len(text):
@@ -91,7 +112,7 @@ def word_importance(
     failures: dict[str, str] = {}
     labels: tuple[str, ...] = ()
     for name, open_model, handed_in in _members(pool, data, mask, device):
-        report(name)
+        listener(progress)(name)
         try:
             model_labels, values = _log_likelihoods(open_model, handed_in, [text, *variants])
             labels = labels or model_labels

@@ -1,7 +1,7 @@
 """The trainings of a pool, as tasks and side by side.
 
-Training of pools: a task for each model of the zoo; one that fails does not stop the rest. Train
-what is missing of a pool; what is trained is found in the cache, and so it resumes.
+There is a task for each model of the zoo; one that fails does not stop the rest. What is trained is
+found in the cache, and so a training resumes.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 from brittle import data as datasets
 from brittle.data import Dataset, case_ids
 from brittle.errors import RunStopped
-from brittle.studies.importance import word_importance
+from brittle.studies.importance import importance
 from brittle.studies.pool_tasks import of_size, train_pool
 from brittle.studies.pools import Pool, member_of
 from brittle.studies.rules.evaluation import try_rules
@@ -238,12 +238,12 @@ def importance_of(
     specs = [member.spec for member in pool_of(models, data, 1, size).members]
     found = {}
     for name, chosen in (("words", None), ("substitutes", word)):
-        importance = word_importance(specs, sentence, word=chosen)
-        if importance.failures:
-            raise RunStopped(f"Models failed: {dict(importance.failures)}.")
+        relied = importance(specs, sentence, word=chosen, progress=False)
+        if relied.failures:
+            raise RunStopped(f"Models failed: {dict(relied.failures)}.")
         found[name] = {
-            "columns": list(importance.columns),
-            "label": importance.label,
-            "drop": [[round(x, 4) for x in row] for row in importance.drop.tolist()],
+            "columns": list(relied.columns),
+            "label": relied.label,
+            "drop": [[round(x, 4) for x in row] for row in relied.drop.tolist()],
         }
     return {"models": list(models), **found, "message": f"{len(specs)} models"}

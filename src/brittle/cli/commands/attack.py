@@ -10,7 +10,7 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
@@ -33,7 +33,8 @@ from brittle.cli.console import shown
 from brittle.cli.output import is_dry_run
 from brittle.errors import BrittleError, UsageError
 from brittle.formatting import plural
-from brittle.runs.options import Keep, Limits
+from brittle.levels import LEVELS
+from brittle.runs.options import TRIED_BUDGET, Keep, Limits
 from brittle.workflow.backends import Workers
 
 if TYPE_CHECKING:
@@ -295,17 +296,15 @@ COMMAND = Command(
 )
 
 
-DEFAULT_BUDGET = 200  # queries of each level or attack; genetic alone would take thousands
-
-TRY_EXAMPLES = """\
+TRY_EXAMPLES = f"""\
 examples:
   brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
   brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
   brittle try http:api.toml "A warm and funny film." --budget 50
 
 Without --attack brittle shows the ladder: each level of edits on its own, from gentle to rough
-(rewrite, careful, loose, any, typo). Each level has the whole budget. A question that one level has
-asked is not asked again by the next.
+({", ".join(LEVELS)}). Each level has the whole budget. A question that one level has asked is not
+asked again by the next.
 """
 TRY_DETAILS = """\
 more examples:
@@ -321,8 +320,8 @@ def _add_try_flags(parser: argparse.ArgumentParser) -> None:
     add("target", metavar="TARGET", help="the model to attack (see brittle attack --help-all)")
     add("sentence", metavar="SENTENCE", help="the text, in quotes")
     add("--attack", metavar="ATTACK", default="", help="one attack (default: the ladder)")
-    budget = f"ask at most N queries in each level or attack (default: {DEFAULT_BUDGET})"
-    add("--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=budget)
+    budget = f"ask at most N queries in each level or attack (default: {TRIED_BUDGET})"
+    add("--budget", type=positive, default=TRIED_BUDGET, metavar="N", help=budget)
     add("--label", help="the true label (default: the target's own prediction)")
     add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
     add_goal_flag(add)
@@ -333,22 +332,21 @@ def _add_try_flags(parser: argparse.ArgumentParser) -> None:
 def _run_try(args: argparse.Namespace) -> None:
     from brittle.attacks import wanted_mask
     from brittle.goals.parsing import join_goals
-    from brittle.reports.attempts import attempts_block, attempts_ladder
-    from brittle.runs.runner import ladder_attacks, try_text
+    from brittle.runs.trying import ladder
 
     args.wanted_mask = wanted_mask(args.attack) if args.attack else None
-    attempts = try_text(
+    tried = ladder(
         open_target(args),
         args.sentence,
-        [(args.attack, parsed_settings(args))] if args.attack else ladder_attacks(),
+        args.attack,
         label=args.label,
         goal=join_goals(args.goal),
-        seed=args.seed,
         budget=args.budget,
+        seed=args.seed,
+        progress=not (args.quiet or args.json),
+        **parsed_settings(args),
     )
-    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
-    block = attempts_block if args.attack else attempts_ladder
-    console.print_result(args, lambda: rows, lambda: block(attempts))
+    console.print_result(args, tried.rows, tried.block)
 
 
 TRY = Command(

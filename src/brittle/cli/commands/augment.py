@@ -13,6 +13,7 @@ from brittle.cli.command import Command, add_data_flags, add_output_flags, load_
 from brittle.cli.console import shown
 from brittle.errors import UsageError
 from brittle.formatting import plural
+from brittle.levels import LEVELS
 
 if TYPE_CHECKING:
     from brittle.data import Dataset
@@ -26,16 +27,12 @@ examples:
   brittle augment reviews.csv --level careful --only-variants --out variants.csv
 
 levels, from gentle to rough:
-  rewrite   phrases that mean the same, contractions, neutral openers
-  careful   synonyms that fit this word in this sentence
-  loose     synonyms that often fit
-  any       all synonyms of WordNet; many change the meaning
-  typo      one character becomes its neighbour on the keyboard
+{levels}
 
 The file has the text and label columns of the data, and two more columns: source, the number of the
 example in the data (counted from 0), and level ("original", or the level of the edits). When you
 split the file, keep the variants of an example together, or hold out a dev set first.
-"""
+""".replace("{levels}", "\n".join(f"  {level.name:<12}{level.about}" for level in LEVELS.values()))
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,6 @@ explain nearest`: the words nearest to a word, before an edit and after it.
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +16,10 @@ from brittle.cli.command import Command, add_output_flags, add_target_flags, pos
 from brittle.cli.console import shown
 from brittle.cli.study_flags import POOL_HELP
 from brittle.errors import UsageError
-from brittle.formatting import plural
 from brittle.safety.files import write_whole
 
 if TYPE_CHECKING:
-    pass
+    from brittle.runs.run import Run
 
 WORDS_EXAMPLES = """\
 examples:
@@ -58,17 +55,17 @@ def _run_words(args: argparse.Namespace) -> None:
     from rich.console import Group
 
     from brittle.studies.importance import (
+        importance,
         importance_drawing,
         importance_json,
         importance_view,
-        word_importance,
     )
 
     if args.out is not None and args.out.suffix not in SUFFIXES:
         raise UsageError(
             f"Got --out {shown(args.out)}; expected a file that ends in .html or .svg."
         )
-    result = word_importance(
+    result = importance(
         args.pool,
         args.sentence,
         word=args.word,
@@ -76,7 +73,7 @@ def _run_words(args: argparse.Namespace) -> None:
         data=args.data,
         mask=args.mask,
         device=args.device,
-        report=lambda name: None if args.quiet or args.json else console.tell(name),
+        progress=lambda name: None if args.quiet or args.json else console.tell(name),
     )
     view = importance_view(result)
     if args.out is not None:
@@ -125,48 +122,37 @@ def _add_nearest_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_nearest(args: argparse.Namespace) -> None:
-    from brittle.inside.nearest import changes_block, embed_vocabulary, neighbours_block
+    from brittle.inside.nearest import nearest, nearest_of_run
 
-    target, pairs = _from_words(args) if args.run is None else _from_run(args)
-    vocabulary = embed_vocabulary(target, args.layer, args.most)
-    if pairs:
-        changes = [vocabulary.change(old, new, args.k) for old, new in pairs]
-        rows = [asdict(change) | {"is_lost": change.is_lost} for change in changes]
-        data: dict[str, Any] = {"layer": vocabulary.layer, "changes": rows}
-        shown = partial(changes_block, changes, is_run=args.run is not None)
+    looking: dict[str, Any] = {"layer": args.layer, "k": args.k, "most": args.most}
+    if args.run is None:
+        found = nearest(_target_of_words(args), args.word, args.edited, **looking)
     else:
-        near = vocabulary.nearest(args.word, args.k)
-        data = {"layer": vocabulary.layer, "word": args.word, "nearest": list(map(asdict, near))}
-        shown = partial(neighbours_block, args.word, near)
-    about = f"{target.name}, layer {vocabulary.layer}, {plural(len(vocabulary.words), 'words')}"
-    console.print_result(args, lambda: data, lambda: shown(about))
+        target, run = _from_run(args)
+        found = nearest_of_run(run, target, pairs=args.pairs, **looking)
+    console.print_result(args, found.plain, found.block)
 
 
-def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
-    """Open the target; return it with the word and its edited form, if there is one."""
+def _target_of_words(args: argparse.Namespace) -> Any:
+    """Open the target that is named with a word."""
     if args.target is None or args.word is None:
         raise UsageError(
             "Expected a target and a word, or --run RUN, such as: brittle explain nearest "
             "zoo:CharCNN-LSTM@mr film filn"
         )
-    return open_target(args), [] if args.edited is None else [(args.word, args.edited)]
+    return open_target(args)
 
 
-def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
-    """Open the target of a run; return it with the words that the clearest edits changed."""
-    from brittle.inside.nearest import edited_words
+def _from_run(args: argparse.Namespace) -> tuple[Any, Run]:
+    """Open the target of a run; return it with the run, whose edits were looked at before."""
+    from brittle.inside.nearest import pairs_of_run
     from brittle.runs.run import open_run
 
     if args.word is not None:
         raise UsageError("Got --run and words of your own. Give one of the two.")
     run = open_run(args.run, args.runs)
-    pairs = edited_words(run.results(), args.pairs)
-    if not pairs:
-        raise UsageError(
-            f"In the run {run.name!r} no broken case changed a word by one character. Use a run of "
-            "hotflip, key or key-any."
-        )
-    return open_run_target(run, args), pairs
+    pairs_of_run(run, args.pairs)  # says what is wrong before a model is loaded
+    return open_run_target(run, args), run
 
 
 NEAREST = Command(

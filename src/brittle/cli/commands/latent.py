@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
-from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brittle.generators import Neighbour
-    from brittle.targets.protocols import Generator
 
 SHEET_COLUMNS = 10
 EXAMPLES = """\
@@ -43,14 +41,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.generators import neighbours, open_generator
+    from brittle.generators import open_generator, perturb, read_item
 
     generator = open_generator(args.generator, args.refine, device=args.device)
-    item = _item(args.input, generator)
+    item = read_item(generator, args.input)
     doubt = getattr(generator, "doubt", lambda items: None)([item])
     if doubt:
         console.tell(f"Warning: {doubt}")
-    found = neighbours(generator, item, radius=args.radius, count=args.count, seed=args.seed)
+    found = perturb(generator, item, radius=args.radius, count=args.count, seed=args.seed)
     if generator.item_kind == "picture":
         _write_sheet(args, item, found)
         return
@@ -66,27 +64,6 @@ def _different(found: Sequence[Neighbour]) -> list[dict[str, Any]]:
         nearest = {"distance": round(neighbour.distance, 4), "points": 0, "sentence": sentence}
         rows.setdefault(sentence, nearest)["points"] += 1
     return list(rows.values())
-
-
-def _item(text: str, generator: Generator) -> Any:
-    """Return the picture or the sentence that the input names, as the generator reads it."""
-    from brittle.data.pictures import is_picture_file, open_picture
-    from brittle.text import Text
-
-    path = Path(text)
-    if generator.item_kind == "picture":
-        if not is_picture_file(path) or not path.is_file():
-            raise UsageError(
-                f"{generator.name} is a generator of pictures, but {text!r} is no picture file. "
-                "Name a .png or .jpg file."
-            )
-        return open_picture(path)
-    if is_picture_file(path) and path.is_file():
-        raise UsageError(
-            f"{generator.name} is a generator of texts, but {text!r} is a picture. Write a "
-            "sentence in quotes."
-        )
-    return Text.of(text)
 
 
 def _write_sheet(args: argparse.Namespace, item: Any, found: Sequence[Neighbour]) -> None:

@@ -33,7 +33,7 @@ KINDS = ("runs", "studies", "attacks", "goals", "data", "models", "generators", 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("what", choices=KINDS, metavar="WHAT", help=listed(KINDS, "or"))
+    add("what", choices=KINDS, metavar="KIND", help=listed(KINDS, "or"))
     add("file", metavar="FILE", nargs="?", help="for rules: a file that brittle rules mine wrote")
     add = parser.add_argument_group("for rules").add_argument
     add("--label", help="show only the rules of this label")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +17,12 @@ from brittle.cli.command import (
     count_or_all,
 )
 from brittle.cli.console import shown
-from brittle.cli.output import is_dry_run
-from brittle.errors import UsageError, unknown
+from brittle.errors import UsageError
 from brittle.safety.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.reports.study_page import StudyView
-    from brittle.runs.forecast import Forecast
-    from brittle.studies.selecting.selecting import EnsembleCurves, SelectedEnsemble
+    from brittle.studies.selecting.selecting import EnsembleCurves
     from brittle.studies.transfer.study import TransferStudy
 
 ALL, NONE = "all", "none"
@@ -91,30 +88,40 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.studies.selecting.search import candidates_of
-    from brittle.studies.selecting.selecting import METHODS as EVERY
-    from brittle.studies.selecting.selecting import select
-    from brittle.studies.selecting.view import ensembles_json, ensembles_view
+    from brittle.studies.selecting.choosing import select
 
     _check(args)
-    study = _study(args)
-    held_out = _held_out(args, study)
-    candidates = candidates_of(study.results.matrix(), held_out)
-    sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
-    methods = EVERY if args.method == ALL else (args.method,)
-    ensembles, notes = select(candidates, sizes, methods, args.seed, _names(args.list))
-    if not args.quiet:
-        for note in notes:
-            console.tell(note)
-    if args.attack and is_dry_run(args, lambda: _work(args, study, ensembles)):
-        return
-    curves = _attacked(args, study, ensembles, held_out) if args.attack else None
-    view = ensembles_view(study, ensembles, held_out, curves)
-    if curves is not None and args.out is not None:
-        _write(args.out, view, curves)
-    console.print_result(
-        args, lambda: ensembles_json(study, ensembles, held_out, notes, curves), view.block
+    where = backend_of(args)
+    held_out = None if args.held_out is None else _names(args.held_out)
+    found = select(
+        _study(args),
+        size=args.size,
+        method=args.method,
+        list=_names(args.list),
+        held_out=() if args.held_out == NONE else held_out,
+        seed=args.seed,
+        attack=args.attack,
+        data=args.data,
+        text=args.text,
+        label=args.label,
+        limit=args.limit,
+        folder=args.runs,
+        workers=where.count,
+        backend=where.backend,
+        address=where.address,
+        progress=(lambda message: None) if args.quiet else console.tell,
     )
+    view = found.view()
+    if not args.quiet:
+        for message in (
+            *found.notes,
+            *(f"Left out: {failure}" for failure in found.failures),
+            *(f"warning: {warning}" for warning in found.warnings),
+        ):
+            console.tell(message)
+    if found.curves is not None and args.out is not None:
+        _write(args.out, view, found.curves)
+    console.print_result(args, found.plain, view.block)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -128,78 +135,15 @@ def _check(args: argparse.Namespace) -> None:
         )
 
 
-def _study(args: argparse.Namespace) -> TransferStudy:
-    """Load the study of a pool, or the one that is named instead of a pool."""
-    from brittle.studies.by_name import named_study, of_kind
-    from brittle.studies.pools import PREFIX
+def _study(args: argparse.Namespace) -> str | Path | TransferStudy:
+    """Return what names the study: the pool, or the study that --study names."""
     from brittle.studies.selecting.selecting import find_study
 
-    if args.study is None and not args.pool.startswith(PREFIX):
-        named = named_study(args.pool, args.runs)
-        if named is not None:
-            return of_kind(named[0], "transfer")
-    return find_study(args.pool, Path(args.runs), args.study)
-
-
-def _held_out(args: argparse.Namespace, study: TransferStudy) -> tuple[str, ...]:
-    from brittle.studies.selecting.search import ANY_BERT, EXPERT_LIST
-    from brittle.studies.selecting.selecting import default_held_out
-
-    own, known = _names(args.list), [target.name for target in study.targets]
-    for name in own:
-        if name not in (*known, ANY_BERT):
-            raise unknown("model of the study:", name, known)
-    if args.held_out is None:
-        return default_held_out(study.targets, spared={*EXPERT_LIST, *own})
-    if args.held_out == NONE:
-        return ()
-    names = _names(args.held_out)
-    for name in names:
-        if name not in known:
-            raise unknown("model of the study:", name, known)
-        if name in own:
-            raise UsageError(f"{name!r} is in --list and in --held-out. Leave it out of one.")
-    return names
+    return args.pool if args.study is None else find_study(args.pool, Path(args.runs), args.study)
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _attacked(
-    args: argparse.Namespace,
-    study: TransferStudy,
-    ensembles: Sequence[SelectedEnsemble],
-    held_out: Sequence[str],
-) -> EnsembleCurves:
-    """Attack the ensembles, and compute their curves."""
-    from brittle.data import load
-    from brittle.studies.selecting.selecting import attack_ensembles, ensemble_curves
-    from brittle.studies.transfer.study import counts_of
-
-    split = None if args.data else study.split
-    columns = {"text": args.text, "label": args.label, "locked": study.locked}
-    dataset = load(args.data or study.data, split=split, **columns)
-    report = (lambda message: None) if args.quiet else console.tell
-    attacked = attack_ensembles(
-        study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit
-    )
-    if not args.quiet:
-        for name, reason in attacked.failures.items():
-            console.tell(f"Left out: {name}. {reason}")
-        for warning in attacked.warnings:
-            console.tell(f"warning: {warning}")
-    singles, matrix = study.results.matrix(), attacked.results.matrix()
-    return ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
-
-
-def _work(
-    args: argparse.Namespace, study: TransferStudy, ensembles: Sequence[SelectedEnsemble]
-) -> Forecast:
-    from brittle.studies.forecast import ensemble_work
-
-    specs = [ensemble.spec for ensemble in ensembles]
-    return ensemble_work(specs, study.attack, study.attacked, args.limit, args.runs)
 
 
 def _write(out: Path, view: StudyView, curves: EnsembleCurves) -> None:

@@ -11,7 +11,7 @@ from brittle.cli.attack_flags import open_run_target
 from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.commands.runs import RUN_HELP
 from brittle.cli.console import shown
-from brittle.errors import UsageError, unknown
+from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.inside.measures import InsideRun
@@ -115,7 +115,10 @@ def _case(run: Run, name: str) -> Any:
         names = ", ".join(row.case for row in chosen[:4])
         raise UsageError(f"{name!r} begins several cases: {names}. Write more of the name.")
     if not chosen:
-        raise unknown("case", name, [row.case for row in rows])
+        raise UsageError(
+            f"The run {run.name!r} has no case whose name begins with {name!r}. brittle export "
+            f"{run.name} cases.csv writes the names of all cases."
+        )
     return chosen[0]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from brittle.attacks.stored_settings import changed_settings
+from brittle.attacks import changed_settings
 from brittle.formatting import attack_in_words
 from brittle.studies.grid.study import (
     GridCell,

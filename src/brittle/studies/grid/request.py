@@ -14,8 +14,7 @@ from typing import Any
 
 from brittle.answers import plain_label
 from brittle.asks import Embed
-from brittle.attacks import Setting, recipe, settings
-from brittle.attacks.stored_settings import changed_settings
+from brittle.attacks import Setting, changed_settings, recipe, settings
 from brittle.data import Dataset
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.job import Job

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.attacks.stored_settings import changed_settings
+from brittle.attacks import changed_settings
 from brittle.formatting import attack_in_words
 from brittle.reports.study_page import StudyView
 from brittle.studies.study import Listed, StudyKind

@@ -13,8 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from brittle.attacks import unchosen_settings
-from brittle.attacks.stored_settings import changed_settings
+from brittle.attacks import changed_settings, unchosen_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.formatting import plural
