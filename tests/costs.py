@@ -1,7 +1,8 @@
 """Quick tests that are not quick: their CPU time is measured, and the end of a run names them.
 
 Time on a clock says what else the machine does; CPU time says what a test costs. A test is never
-failed by it. What a fixture costs is not counted, for it may serve many tests.
+failed by it. What a fixture costs is not counted, for it may serve many tests. In a run of few
+tests nobody is named: there, the first test that needs a package has the cost of its import.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ MAX_CPU_SECONDS = 1.5
 """A quick test that needs more should be marked `slow`, or be made cheaper."""
 PROPERTY = "cpu seconds"
 MAX_NAMED = 10
+FEW_TESTS = 500
 
 
 def cpu_seconds() -> float:
@@ -36,6 +38,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the costly ones, the most costly first."""
     reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
+    if len(reports) <= FEW_TESTS:
+        return
     line = describe_costly((r.nodeid, dict(r.user_properties).get(PROPERTY)) for r in reports)
     if line:
         terminalreporter.write_line(line, yellow=True)

@@ -29,6 +29,8 @@ FIXED_PLURAL = re.compile(
 NEVER_ONE = {
     " columns here; brittle report draws it, brittle export writes it.": "wider than a terminal",
     " points over ": "a difference, with a decimal",
+    " points.": "a difference, with a decimal",
+    " cases.csv writes the names of all cases.": "the name of a file",
     " rows/s": "a speed",
     " cases; expected 1 or more.": "got 0 or less",
     " samples and ": "one of the two is 0 or less",

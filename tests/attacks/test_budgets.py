@@ -59,7 +59,10 @@ def test_attacks_that_look_at_the_budget_are_held_to_it() -> None:
     assert all(recipe(name) for name in SPENDERS)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "target",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "two classes")) for name in TARGETS],
+)
 @pytest.mark.parametrize("name", SPENDERS)
 def test_a_larger_budget_never_breaks_fewer_nor_more_roughly(name: str, target: str) -> None:
     assert Gradient not in ROWS[name].asks  # type: ignore[attr-defined]

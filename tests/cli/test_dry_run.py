@@ -68,7 +68,9 @@ def test_ensembles_are_counted_once(brittle: Brittle) -> None:
     select = ("study", "select", "three", "--size", "2,3", "--held-out", "none", "--method", "all")
     dry = brittle(*select, "--attack", "--dry-run")
     assert dry.code == 0, dry.err
-    assert re.match(r"At most: key on \d+ cases of each of \d models\.", " ".join(dry.out.split()))
+    assert re.match(
+        r"At most: key on \d+ cases of each of 10 ensembles\.", " ".join(dry.out.split())
+    )
     assert "use it with --attack" in brittle(*select, "--dry-run").err
 
 
@@ -102,7 +104,10 @@ def test_queries_of_an_endpoint_are_counted(tmp_path: Path) -> None:
     def sentence(**limits: int) -> str:
         return attack_work("http:x", "auto", 200, Limits(**limits), True, tmp_path).sentence()
 
-    assert "auto on 200 cases; 10,000 queries (50 for each case)." in sentence(budget=50)
+    assert (
+        "auto on 200 cases; 10,000 queries (50 for each case). No time was measured for this."
+        in sentence(budget=50)
+    )
     assert "auto on 200 cases; 5,000 texts sent (--max-sent)." in sentence(budget=50, max_sent=5000)
     assert "no limit of queries is set" in sentence()
 

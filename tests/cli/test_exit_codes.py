@@ -113,7 +113,7 @@ def test_an_interrupted_call_ends_with_130(
     monkeypatch.setattr("brittle.data.load", interrupted)
     output = brittle(*AS_PUBLISHED)
     assert output.code == 130 and "the same command resumes" in output.err
-    monkeypatch.setattr("brittle.runs.runner.search", interrupted)
+    monkeypatch.setattr("brittle.runs.trying.search", interrupted)
     output = brittle(*SENTENCE)
     assert (output.code, output.err) == (130, "brittle: interrupted.\n")
 

@@ -28,7 +28,7 @@ def test_every_screen_fits(
     name: str, columns: int, brittle: Brittle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    for flag in ("--help", HELP_ALL) if PARSERS[name].usual else ("--help",):  # type: ignore[attr-defined]
+    for flag in ("--help", HELP_ALL):
         output = brittle(*name.split(), flag)
         assert output.code == 0 and not output.err
         prose = [line for line in output.out.splitlines() if not line.startswith("  brittle ")]

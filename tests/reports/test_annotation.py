@@ -282,19 +282,23 @@ def test_a_person_reads_comes_back_finishes_and_saves(
         if has_kept(tmp_path / profile, sample.id):
             break
     assert first["before"] == [True, "Start"]
-    assert first["first"] == [1, ["Which label fits this text?", "How natural is it?"], True]
+    assert first["first"] == [
+        1,
+        ["Which label would the author give this text?", "How natural is it?"],
+        True,
+    ]
     assert first["marked"] == 0 and first["half"] == [True, "How natural is it?"]
     assert first["changed"] == ["positive", "a little odd"]
     assert first["second"][:2] == [2, ["Do both say the same?"]]
     assert first["second"][2] == [
-        "Which label fits this text? positive",
+        "Which label would the author give this text? positive",
         "How natural is it? a little odd",
     ]
     assert first["marks"] == 2 and first["place"] == "2 of 8" and first["tapped"] == ["negative"]
     assert first["back"] == ["1 of 8", 2]
 
     second = play(page, SECOND_SITTING, size="500,850", profile=profile)
-    assert second["start"] == "Go on" and second["place"] == "1 of 8"
+    assert second["start"] == "Continue" and second["place"] == "1 of 8"
     assert second["end"] == "All answered. Thank you!"
     assert (
         second["name"] == f"answers-{sample.id}-person-1.json" and second["name"] in second["told"]

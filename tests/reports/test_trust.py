@@ -101,7 +101,7 @@ def test_swaps_are_written_from_both_sides_with_their_space(make_run: MakeRun) -
     lines = (
         "one word swapped: between 1 and 3 of 5 attacked cases (20.0% and 60.0%) withstand it; 2 "
         "are not decided: they broke with more words, or the search ended early",
-        "these faced every known swap (mean 4.0 a text); 1 text has none: not tested",
+        "all known swaps were tried (mean 4.0 a text); 1 text has no word to swap: not tested",
     )
     run = make_run(rows)
     for text in (summary_text(run), render(run), shown(run_block(run, 0)), card(run)):
@@ -120,9 +120,9 @@ def test_swaps_of_several_words_are_written_where_all_cases_are_decided() -> Non
     ]
     decided = "swapped: 1 of 2 attacked cases (50.0%, 9.5–90.5%) withstand it"
     assert all(line.endswith(decided) for line in lines)
-    assert last == "these faced every known swap (mean 1.0 a text)"
+    assert last == "all known swaps were tried (mean 1.0 a text)"
     former = robust_lines([replace(held, proved_words=1)])  # of a run without the column
-    assert former[-1] == "these faced every known swap"
+    assert former[-1] == "all known swaps were tried"
     assert former[0].startswith("one word swapped: 1 of 1 attacked case (100.0%")
 
 

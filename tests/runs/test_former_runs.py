@@ -47,7 +47,7 @@ def test_a_former_run_is_read_without_being_changed(former: Path, tmp_path: Path
     before = former.read_bytes()
     run = brittle.open_run(former.stem, tmp_path)
     assert [row.status for row in run.results()] == STATUSES
-    assert "broken 2 · out of budget 2 · skipped 2" in str(run)
+    assert "broken 2 · out of budget 2 · already wrong 2" in str(run)
     page = run.report(tmp_path / "report.html").read_text()
     assert "is-out-of-budget" in page and "is-won" not in page and "spent" not in page
     rows = run.export(tmp_path / "rows.csv").read_text()

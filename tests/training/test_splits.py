@@ -23,7 +23,13 @@ def dataset(*labels: str | None, split: str = "train") -> Dataset:
     return Dataset("toy", split, examples, tuple(sorted({x for x in labels if x})))
 
 
-@pytest.mark.parametrize("name", KNOWN_FINGERPRINTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "mnist"))
+        for name in KNOWN_FINGERPRINTS
+    ],
+)
 def test_known_data_sets_have_the_fingerprints_by_which_models_are_found(name: str) -> None:
     if not next(entry for entry in names() if entry.name == name).installed:
         pytest.skip(f"{name} is not installed")

@@ -170,6 +170,7 @@ for folder in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_what_asks_for_more_than_its_weights_is_never_built(tmp_path: Path) -> None:
     hostile = []
     for number, (write, settings) in enumerate(FOLDERS.values()):

@@ -156,6 +156,8 @@ def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_LIVE_LINES = 0.2
 CLEAR_LINE = "\r\x1b[K"
+_LINE_END = re.compile(r"(?:[ ]|\x1b\[[\d;]*m)+$", re.MULTILINE)
+_BACKGROUND = re.compile(r"\x1b\[(?:[\d;]*;)?(?:4\d|10\d|7)(?:;[\d;]*)?m")
 _MORE_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
@@ -170,7 +172,18 @@ def show(block: RenderableType) -> None:
     with console.capture() as captured:
         # A line that may not wrap is there to be copied whole, however narrow the terminal is.
         console.print(_Visible(block), crop=False)
-    print(captured.get(), end="", file=results())
+    print(_without_padding(captured.get()), end="", file=results())
+
+
+def _without_padding(text: str) -> str:
+    """Remove the blanks at the ends of lines that fill a table; a coloured blank is drawn.
+
+    >>> _without_padding("a \\x1b[2mb  \\x1b[0m  \\nc\\n") == "a \\x1b[2mb\\x1b[0m\\nc\\n"
+    True
+    """
+    return _LINE_END.sub(
+        lambda m: m[0] if _BACKGROUND.search(m[0]) else m[0].replace(" ", ""), text
+    )
 
 
 class _Visible:

@@ -38,6 +38,7 @@ class HelpfulParser(argparse.ArgumentParser):
         self.details = ""
         self.usual: tuple[str, ...] = ()
         self.asked: HelpfulParser = self
+        self.takes_attack = False
 
     def format_help(self) -> str:
         """Format the usual flags, or the commands of brittle or of a group."""
@@ -47,6 +48,8 @@ class HelpfulParser(argparse.ArgumentParser):
 
     def format_help_all(self) -> str:
         """Format all flags, with all examples and notes."""
+        if self.prog == "brittle":
+            return overview()
         return self._format(self._actions)
 
     def _usual_actions(self) -> list[argparse.Action]:
@@ -60,7 +63,8 @@ class HelpfulParser(argparse.ArgumentParser):
             or not action.option_strings
             or action.required
             or id(action) in always
-            or set(action.option_strings) & {"--help", HELP_ALL, *named}
+            or is_help(action)
+            or set(action.option_strings) & set(named)
         ]
 
     def _format(self, actions: Sequence[argparse.Action]) -> str:
@@ -88,11 +92,7 @@ class HelpfulParser(argparse.ArgumentParser):
             title = _TITLES.get(title, title) if is_apart else _TITLES["options"]
             sections.setdefault(title, []).extend(a for a in group._group_actions if a in actions)
         flags = sections.get(_TITLES["options"], [])
-        flags.sort(
-            key=lambda action: (
-                "--help" in action.option_strings or HELP_ALL in action.option_strings
-            )
-        )
+        flags.sort(key=is_help)
         yield from ((title, shown) for title, shown in sections.items() if shown)
 
     def _usage(self) -> str:
@@ -100,7 +100,8 @@ class HelpfulParser(argparse.ArgumentParser):
         words += [_word(action) for action in self._actions if not action.option_strings]
         flags = [action for action in self._actions if action.option_strings]
         words += [f"{a.option_strings[-1]} {_metavar(a)}" for a in flags if a.required]
-        return " ".join([*words, "[FLAGS]"]) if len(flags) > 1 else " ".join(words)
+        has_more = any(not is_help(flag) and not flag.required for flag in flags)
+        return " ".join([*words, "[FLAGS]"] if has_more else words)
 
 
 def _reflowed(text: str) -> str:
@@ -121,6 +122,11 @@ def _fitted(line: str, width: int) -> str:
     if line.startswith("  brittle ") or columns is None:
         return line
     return textwrap.fill(line, width, subsequent_indent=" " * columns.end(), break_on_hyphens=False)
+
+
+def is_help(action: argparse.Action) -> bool:
+    """Tell whether a flag asks for help."""
+    return bool({"--help", HELP_ALL} & set(action.option_strings))
 
 
 _TITLES = {"positional arguments": "arguments", "options": "flags"}

@@ -80,10 +80,10 @@ def _check_flag(parser: argparse.ArgumentParser, flag: str) -> None:
     near = difflib.get_close_matches(flag, flags, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
     hint = ELSEWHERE.get(flag, hint)
-    everything = HELP_ALL if HELP_ALL in flags else "--help"
+    settings = " Settings of an attack are flags only where the attack is named."
     raise UsageError(
-        f"{parser.prog} has no flag {flag}. {hint}{parser.prog} {everything} lists its flags; "
-        "those of an attack come with its name."
+        f"{parser.prog} has no flag {flag}. {hint}{parser.prog} {HELP_ALL} lists its flags."
+        f"{settings if getattr(parser, 'takes_attack', False) else ''}"
     )
 
 
@@ -162,6 +162,7 @@ def build_parser(words: Sequence[str]) -> _Parser:
         prog="brittle",
         description="Find the inputs that break a text model, and measure how easily it breaks.",
     )
+    parser.add_argument(HELP_ALL, action=HelpAll, help=argparse.SUPPRESS)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     parser.set_defaults(command=None)
     subparsers = parser.add_subparsers(metavar=COMMAND, parser_class=_Parser)
@@ -208,6 +209,8 @@ def _complete(parser: _Parser, name: str, asked: str, words: Sequence[str]) -> N
                 parser.asked = part
     if entry.home:
         _add_flags(parser, name, words)
+    else:
+        parser.add_argument(HELP_ALL, action=HelpAll, help=argparse.SUPPRESS)
 
 
 def _add_flags(parser: _Parser, name: str, words: Sequence[str]) -> None:
@@ -222,8 +225,9 @@ def _add_flags(parser: _Parser, name: str, words: Sequence[str]) -> None:
     parser.set_defaults(command=name)
     command.add_flags(parser)
     parser.usual = command.usual
-    if command.usual:
-        parser.add_argument(HELP_ALL, action=HelpAll, help="show all flags, with all examples")
+    about = "show all flags, with all examples" if command.usual else argparse.SUPPRESS
+    parser.add_argument(HELP_ALL, action=HelpAll, help=about)
+    parser.takes_attack = command.attack_words is not None
     if command.attack_words is not None:
         from brittle.cli.attack_flags import add_setting_flags, named_attacks
 

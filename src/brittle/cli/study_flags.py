@@ -16,6 +16,7 @@ from brittle.cli.command import (
     load_data,
     positive,
 )
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.data.dataset import Dataset
@@ -72,8 +73,8 @@ def load_study_data(args: argparse.Namespace) -> Dataset:
         args.limit = args.default_limit
         if count > args.limit and not args.quiet:
             console.tell(
-                f"--limit is not set: the study takes {args.limit:,} of {count:,} examples, in a "
-                "random order. --limit all takes all of them."
+                f"--limit is not set: the study takes {args.limit:,} of "
+                f"{plural(count, 'examples')}, in a random order. --limit all takes all of them."
             )
     args.limit = args.limit or count
     return dataset

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from brittle.formatting import percent, plural
+from brittle.formatting import label_in_words, percent, plural
 from brittle.levels import LEVELS
 from brittle.reports.terminal import Highlighted
 from brittle.results import Result, Step
@@ -40,7 +40,8 @@ def _attempts_outcome(result: Result) -> str:
     if result.status == "broken":
         if result.adversarial_label is None:
             return "broken"
-        return f"broken: {result.adversarial_label} {percent(result.adversarial_confidence, 0)}"
+        label, confidence = result.adversarial_label, result.adversarial_confidence
+        return f"broken: {label_in_words(label)} {percent(confidence, 0)}"
     if result.status == "proved":
         return "held: every text of this level was tried"
     if "not English" in dict(result.levels).values():
@@ -50,7 +51,7 @@ def _attempts_outcome(result: Result) -> str:
 
 def _sentence(first: Result) -> list[Any]:
     """Show a sentence and what the target says of it."""
-    before = f"predicted {first.predicted} ({percent(first.confidence)})"
+    before = f"predicted {label_in_words(first.predicted)} ({percent(first.confidence)})"
     if first.answer is not None:
         before = f"answered {first.answer}"
     return [Text(first.original), Text(f"{before}\n", style="dim")]
@@ -72,7 +73,7 @@ def attempts_block(attempts: Sequence[Attempt]) -> Any:
             parts.append(Text("  A larger --budget lets it go on.", style="dim"))
         for step in steps[1:]:
             swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
-            answer = f"{step.label} {percent(step.confidence)}"
+            answer = f"{label_in_words(step.label)} {percent(step.confidence)}"
             if step.answer is not None:
                 answer = step.answer
             line = f"  query {step.query}: {answer}  {swaps}"

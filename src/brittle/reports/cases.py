@@ -39,7 +39,7 @@ import regex
 from numpy.typing import NDArray
 
 from brittle.edits import Edit, diff_strings
-from brittle.formatting import rounded
+from brittle.formatting import label_in_words, rounded
 from brittle.picture import Picture, png
 from brittle.reports.kept import embedded_kept, reconstruction
 from brittle.results import Result, Step, has_adversary
@@ -206,7 +206,7 @@ def embedded_path(
     before: set[int] = set()
     for step in _thinned(steps):
         now = {numbers.setdefault(edit, len(numbers)) for edit in step.edits}
-        row: list[Any] = [step.query, index(step.label), rounded(step.confidence)]
+        row: list[Any] = [step.query, index(_shown_label(step.label)), rounded(step.confidence)]
         row += [sorted(now - before), sorted(before - now)]
         if step.cost is not None or step.answer is not None:
             row += [rounded(step.cost), index(step.answer)]
@@ -267,6 +267,10 @@ def embedded_json(data: Any) -> str:
     return str(_SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("<", "\\u003c")))
 
 
+def _shown_label(label: str | None) -> str | None:
+    return None if label is None else label_in_words(label)
+
+
 def _row(
     r: Result,
     steps: Sequence[Step],
@@ -278,11 +282,12 @@ def _row(
         return strings.setdefault(value, len(strings) - 1)
 
     fields = shown_fields(r)
-    numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
+    labels = map(_shown_label, (r.label, r.predicted, r.adversarial_label))
+    *numbers, after = (index(value) for value in (r.status, r.reason, *labels))
     shape = tuple(name for name, _, _ in fields), r.answer is not None
     texts = [] if is_picture else [raw for _, raw, _ in fields]
     return [
-        *(r.case, *numbers, rounded(r.confidence), index(r.adversarial_label)),
+        *(r.case, *numbers, rounded(r.confidence), after),
         *(rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
         *(shapes.setdefault(shape, len(shapes)), texts, [] if is_picture else _edits(fields)),
         embedded_path(steps, partial(_flat_by_name, r.fields), index),

@@ -226,8 +226,9 @@ def estimate_line(ladder: Ladder, read: Mapping[str, LevelReading] | None = None
     if figure.value is None:
         return None
     low, high = percent(figure.low, 0).removesuffix("%"), percent(figure.high, 0)
+    interval = "" if figure.of == 1 else f" ({low}–{high})"
     return (
-        f"broken by a valid text, estimate: {percent(figure.value, 0)} ({low}–{high}) of "
+        f"broken by a valid text, estimate: {percent(figure.value, 0)}{interval} of "
         f"{plural(figure.of, ('attacked case', 'attacked cases'))}"
     )
 

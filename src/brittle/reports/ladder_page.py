@@ -162,7 +162,7 @@ def estimate_text(figure: Figure) -> tuple[str, str]:
     if figure.value is None:
         return NO_VALUE, ""
     low, high = percent(figure.low, 0).removesuffix("%"), percent(figure.high, 0)
-    return percent(figure.value, 0), f"{low}–{high}"
+    return percent(figure.value, 0), "" if figure.of == 1 else f"{low}–{high}"
 
 
 def embedded_levels(climbed: Ladder | None, results: Sequence[Result]) -> dict[str, Any] | None:
@@ -244,7 +244,7 @@ def _with_interval(figure: Figure) -> str:
     if figure.value is None:
         return NO_VALUE
     low, high = percent(figure.low).removesuffix("%"), percent(figure.high)
-    return f"{percent(figure.value)} ({low}–{high})"
+    return percent(figure.value) + ("" if figure.of == 1 else f" ({low}–{high})")
 
 
 def _cards(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[LadderCard]:

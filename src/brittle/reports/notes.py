@@ -182,9 +182,9 @@ def normalised_notes(manifest: Mapping[str, Any]) -> list[str]:
         if one["is_normalised"]
     ]
     return [
-        f"{name}: {NORMALISED}. It reads {one['same']} of {one['texts']} texts that are so edited "
-        "everywhere as the originals. No such edit was tried, and the model is not more robust "
-        "for it: its tokenizer, or what stands before it, undoes them."
+        f"{name}: {NORMALISED}. It reads {one['same']} of {plural(one['texts'], 'texts')} that are "
+        "so edited everywhere as the originals. No such edit was tried, and the model is not more "
+        "robust for it: its tokenizer, or what stands before it, undoes them."
         for name, one in undone
     ]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.formatting import number, percent, plural
+from brittle.formatting import label_in_words, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import paired_levels
 from brittle.metrics.paired import Contrast, Paired, paired
@@ -368,4 +368,5 @@ def _short(words: str) -> str:
 def _answered(label: str | None, confidence: float | None) -> str:
     if label is None:
         return ""
-    return label if confidence is None else f"{label} {percent(confidence, 0)}"
+    shown = label_in_words(label)
+    return shown if confidence is None else f"{shown} {percent(confidence, 0)}"

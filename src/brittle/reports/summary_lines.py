@@ -242,8 +242,8 @@ def describe_target(manifest: Mapping[str, Any]) -> str:
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:
-    """Write an interval with its unit once, or nothing where there is no value."""
-    if figure.low is None or figure.high is None:
+    """Write an interval with its unit once, or nothing where there is no value, or one case."""
+    if figure.low is None or figure.high is None or figure.of == 1:
         return ""
     low, high = format_value(figure.low), format_value(figure.high)
     return f"{low.removesuffix('%')}–{high}"

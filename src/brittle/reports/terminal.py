@@ -19,7 +19,7 @@ from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
-from brittle.formatting import duration, number, percent, plural
+from brittle.formatting import duration, label_in_words, number, percent, plural
 from brittle.levels import LEVELS, rank
 from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
@@ -346,7 +346,7 @@ def _cost(result: Result, cost: str | None) -> str:
 
 
 def _label(label: str | None, confidence: float | None) -> str:
-    return visible(str(label)) + ("" if confidence is None else f" {confidence:.0%}")
+    return visible(label_in_words(label)) + ("" if confidence is None else f" {confidence:.0%}")
 
 
 def as_text(block: RenderableType, width: int = 80) -> str:

@@ -78,7 +78,7 @@ def robust_lines(results: Sequence[Result]) -> list[str]:
     ...     print(line)  # doctest: +NORMALIZE_WHITESPACE
     one word swapped: between 1 and 3 of 5 attacked cases (20.0% and 60.0%) withstand it; 2 are not
     decided: they broke with more words, or the search ended early
-    these faced every known swap (mean 4.0 a text); 1 text has none: not tested
+    all known swaps were tried (mean 4.0 a text); 1 text has no word to swap: not tested
     """
     bounds = robust_to_words(results)
     shown = bounds[:MANY_WORDS] + bounds[MANY_WORDS:][-1:]
@@ -125,10 +125,10 @@ def _withstood(bounds: Robust) -> str:
 def _swaps_checked(bounds: Robust) -> str:
     """Say that these are the swaps the attack knows, how many, and how many texts have none."""
     size = bounds.single_swaps.value
-    checked = "these faced every known swap"
+    checked = "all known swaps were tried"
     checked += "" if size is None else f" (mean {size:.1f} a text)"
     untested = plural(bounds.untested, ("text has", "texts have"))
-    return checked + (f"; {untested} none: not tested" if bounds.untested else "")
+    return checked + (f"; {untested} no word to swap: not tested" if bounds.untested else "")
 
 
 def _range(figure: Figure) -> str:
@@ -208,7 +208,8 @@ def _figure(stored: Mapping[str, Any] | None) -> str | None:
         return None
     low, high = percent(stored.get("low")), percent(stored.get("high"))
     over = plural(stored.get("of") or 0, stored.get("over", "")).rstrip()
-    return f"{percent(stored['value'])} ({low.removesuffix('%')}–{high}) of {over}"
+    interval = "" if stored.get("of") == 1 else f" ({low.removesuffix('%')}–{high})"
+    return f"{percent(stored['value'])}{interval} of {over}"
 
 
 def _diagnosis(warnings: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.rounds import judge_alone, start_case
 from brittle.errors import GateFailed, RunStopped
-from brittle.formatting import plural
+from brittle.formatting import label_in_words, plural
 from brittle.goals import Goal
 from brittle.goals.classes import is_class_goal
 from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
@@ -94,7 +94,11 @@ def describe_rechecks(checked: Sequence[Recheck]) -> Iterator[str]:
     cases = plural(len(checked), "broken cases")
     yield f"{len(checked) - len(failed)} of {cases} still break."
     for check in failed[:MAX_FAILURES_SHOWN]:
-        now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
+        now = (
+            check.now.text
+            if check.now.label is None
+            else f"predicted {label_in_words(check.now.label)}"
+        )
         yield f"  {check.row.case} is now {now}"
 
 

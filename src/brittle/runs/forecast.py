@@ -59,9 +59,8 @@ class Forecast:
         if not self.parts:
             return "Nothing is left to do."
         parts = (f"{part.what} ({part.known})" if part.known else part.what for part in self.parts)
-        unknown = [part for part in self.parts if part.seconds is None]
-        rest = "this" if len(unknown) == len(self.parts) else "the rest"
-        end = f" No time was measured for {rest}." if unknown else ""
+        rest = "the rest" if any(part.known for part in self.parts) else "this"
+        end = f" No time was measured for {rest}." if self.seconds is None else ""
         return f"At most: {'; '.join(parts)}.{end}"
 
     def plain(self) -> list[dict[str, object]]:

@@ -102,8 +102,8 @@ def robustness_work(
     cases = min(limit, len(dataset))
     samples = ball_samples(cloud)
     what = (
-        f"{plural(cases, 'cases')} with {samples:,} samples each in balls, and {cloud.samples:,} "
-        f"in every shell after that; {plural(len(members), 'models')} read them"
+        f"{plural(cases, 'cases')} with {plural(samples, 'samples')} each in balls, and "
+        f"{cloud.samples:,} in every shell after that; {plural(len(members), 'models')} read them"
     )
     return Forecast((*_trainings_on(members, dataset), Work(what)))
 
@@ -121,13 +121,11 @@ def ball_samples(settings: CloudSettings) -> int:
     return count
 
 
-def ensemble_work(
-    specs: Sequence[str], attack: str, attacked: int, limit: int | None, folder: str | Path
-) -> Forecast:
-    """Forecast the attacks on selected ensembles; equal ones are attacked once."""
-    different = list(dict.fromkeys(specs))
+def ensemble_work(count: int, attack: str, attacked: int, limit: int | None) -> Forecast:
+    """Forecast the attacks on ensembles that are to be selected; equal ones are attacked once."""
     cases = attacked if limit is None else min(limit, attacked)
-    return Forecast(tuple(searches(different, attack, cases, folder)))
+    what = f"{attack} on {plural(cases, 'cases')} of each of {plural(count, 'ensembles')}"
+    return Forecast((Work(what),))
 
 
 def _trainings_on(members: Sequence[Member], dataset: Dataset) -> list[Work]:

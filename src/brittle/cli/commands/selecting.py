@@ -17,11 +17,13 @@ from brittle.cli.command import (
     count_or_all,
 )
 from brittle.cli.console import shown
+from brittle.cli.output import is_dry_run
 from brittle.errors import UsageError
 from brittle.safety.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.reports.study_page import StudyView
+    from brittle.runs.forecast import Forecast
     from brittle.studies.selecting.selecting import EnsembleCurves
     from brittle.studies.transfer.study import TransferStudy
 
@@ -91,10 +93,13 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.selecting.choosing import select
 
     _check(args)
+    study = _study(args)
+    if args.attack and is_dry_run(args, lambda: _work(args, study)):
+        return
     where = backend_of(args)
     held_out = None if args.held_out is None else _names(args.held_out)
     found = select(
-        _study(args),
+        study,
         size=args.size,
         method=args.method,
         list=_names(args.list),
@@ -135,11 +140,27 @@ def _check(args: argparse.Namespace) -> None:
         )
 
 
-def _study(args: argparse.Namespace) -> str | Path | TransferStudy:
-    """Return what names the study: the pool, or the study that --study names."""
+def _study(args: argparse.Namespace) -> TransferStudy:
+    """Load the study that --study names, or the one of a pool or of a name."""
+    from brittle.studies.selecting.choosing import open_study
     from brittle.studies.selecting.selecting import find_study
 
-    return args.pool if args.study is None else find_study(args.pool, Path(args.runs), args.study)
+    folder = Path(args.runs)
+    if args.study is None:
+        return open_study(args.pool, folder)
+    return find_study(args.pool, folder, args.study)
+
+
+def _work(args: argparse.Namespace, study: TransferStudy) -> Forecast:
+    """Forecast the attacks: no ensemble is selected for that, so it is their largest number."""
+    from brittle.studies.forecast import ensemble_work
+    from brittle.studies.selecting.choosing import MAX_DEFAULT_SIZE
+    from brittle.studies.selecting.selecting import METHODS as EVERY
+
+    sizes = args.size or range(2, MAX_DEFAULT_SIZE + 1)
+    methods = len(EVERY) if args.method == ALL else 1
+    count = len(sizes) * (methods + bool(args.list))
+    return ensemble_work(count, study.attack, study.attacked, args.limit)
 
 
 def _names(text: str) -> tuple[str, ...]:

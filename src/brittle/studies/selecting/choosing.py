@@ -111,7 +111,7 @@ def select(
         chosen = brittle.select("pool:small", size=[2, 3], method="all")
         print(chosen)
     """
-    found = _study(study, Path(folder))
+    found = open_study(study, Path(folder))
     own = tuple(list)
     apart = _held_out(held_out, own, found)
     candidates = candidates_of(found.results.matrix(), apart)
@@ -135,7 +135,7 @@ def select(
     return EnsembleSelection(found, ensembles, apart, notes, curves, failures, attacked.warnings)
 
 
-def _study(study: str | Path | TransferStudy, folder: Path) -> TransferStudy:
+def open_study(study: str | Path | TransferStudy, folder: Path) -> TransferStudy:
     """Return the study of a pool, or the one that is named or handed in."""
     if not isinstance(study, str | Path):
         return of_kind(study, "transfer")

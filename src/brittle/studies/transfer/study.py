@@ -293,7 +293,8 @@ def paired_intervals(
     (counts_a, of_a), (counts_b, of_b) = a, b
     texts = len(counts_a.of)
     if texts != len(counts_b.of):
-        raise ValueError(f"counts of {texts} and of {len(counts_b.of)} texts cannot be paired")
+        others = plural(len(counts_b.of), "texts")
+        raise ValueError(f"counts of {texts} and of {others} cannot be paired")
 
     def difference(weight: NDArray[np.float32]) -> Array:
         return of_b(counts_b.rates(weight)) - of_a(counts_a.rates(weight))
