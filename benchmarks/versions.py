@@ -117,10 +117,10 @@ def costs() -> dict[str, float]:
     """Return the microseconds per text asked of this process's version, by attack."""
     import brittle
     import ours
-    import workload
+    from brittle import data
     from brittle.opening import load_zoo
 
-    dataset = workload.sentences(TEXTS)
+    dataset = data.load("mr", limit=TEXTS)
     found = {}
     for name in ATTACKS:
         with tempfile.TemporaryDirectory() as folder:

@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,14 +117,15 @@ def source() -> dict[str, Any]:
     paths = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
     trees = [ast.parse(path.read_text("utf-8")) for path in paths]
     lines = sum(path.read_text("utf-8").count("\n") for path in paths)
+    constants, found = constants_of(trees), [b for tree in trees for b in branches(tree)]
     twice = {name: count for name, count in class_names(trees).items() if count > 1}
     return {
         "files": len(paths),
         "lines": lines,
         "files per 10,000 lines": round(len(paths) / lines * 10_000, 1),
         "public class names defined more than once": len(twice),
-        "branches on any .kind or a settings class": sum(len(branches(tree)) for tree in trees),
-        "branches on the kind of a model": sum(is_of_models(b) for t in trees for b in branches(t)),
+        "branches on any .kind or a settings class": len(found),
+        "branches on the kind of a model": sum(is_of_models(b, constants) for b in found),
         "duplicate names": twice,
     }
 
@@ -145,25 +146,41 @@ def is_branch(node: ast.AST) -> bool:
         return any(is_kind(side) for side in (node.left, *node.comparators))
     if isinstance(node, ast.Match):
         return is_kind(node.subject)
-    is_check = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
-    return is_check and bool(names_in(node.args[1]) & SETTINGS_CLASSES)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+        return bool(names_in(node.args[1]) & SETTINGS_CLASSES)
+    return False
 
 
 def is_kind(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "kind"
 
 
-def is_of_models(branch: ast.AST) -> bool:
-    """Tell whether a branch may be on the kind of a model."""
+def constants_of(trees: Sequence[ast.Module]) -> dict[str, set[Any]]:
+    """Return the constants that files give names to, such as `A, B = KINDS = ("a", "b")`."""
+    found: dict[str, set[Any]] = {}
+    for node in [node for tree in trees for node in tree.body if isinstance(node, ast.Assign)]:
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        for target in node.targets:
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            for name, value in zip(names, values):
+                if isinstance(name, ast.Name) and isinstance(value, ast.Constant):
+                    found.setdefault(name.id, set()).add(value.value)
+    return found
+
+
+def is_of_models(branch: ast.AST, constants: Mapping[str, set[Any]]) -> bool:
+    """Tell whether a branch may be on the kind of a model; `constants` have names."""
     if not isinstance(branch, ast.Compare):
         return True
     nodes = [node for side in (branch.left, *branch.comparators) for node in ast.walk(side)]
     kinds = [node for node in nodes if is_kind(node)]
     names = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name | ast.Call)]
     inner = {id(node) for kind in kinds for node in ast.walk(kind)}
-    if len(kinds) > 1 or any(id(name) not in inner for name in names):
+    others = [ast.unparse(name) for name in names if id(name) not in inner]
+    if len(kinds) > 1 or not constants.keys() >= set(others):
         return True  # compared with a variable
-    return any(isinstance(n, ast.Constant) and n.value in MODEL_KINDS for n in nodes)
+    values = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    return bool(values.union(*map(constants.__getitem__, others)) & MODEL_KINDS)
 
 
 def names_in(node: ast.AST) -> set[str]:

@@ -182,7 +182,7 @@ class Dataset:
     skips_bad: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind != "picture":
+        if not self.holds_pictures:
             return
         # Here, since pictures come from files, folders and arrays, and no picture alone can tell.
         warning = dark_warning(example.fields[0][1] for example in self.examples)
@@ -201,9 +201,13 @@ class Dataset:
         return Counter(example.label for example in self.examples)
 
     @property
+    def holds_pictures(self) -> bool:
+        return self.kind == "picture"
+
+    @property
     def shape(self) -> tuple[int, int, int] | None:
         """The height, width and channels of its pictures; None if they are texts."""
-        if self.kind != "picture" or not self.examples:
+        if not (self.holds_pictures and self.examples):
             return None
         return encoded_shape(self.examples[0].fields[0][1])
 
