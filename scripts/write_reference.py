@@ -26,6 +26,8 @@ REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
+EXAMPLES = 3
+"""So many examples of a command are on its page; its help has the others."""
 SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
 EVERYWHERE = ("--runs", "--json", "--quiet")
@@ -149,13 +151,13 @@ def shared_flags(parts: Sequence[CommandPart]) -> list[FlagRow]:
 
 
 def examples_of(command: Command) -> str:
-    """Return the examples of a command, a line each, without the words around them."""
+    """Return the first examples of a command, a line each, without the words around them."""
     lines = []
     for block in command.examples.split("\n\n"):
         first, *rest = block.strip("\n").splitlines()
         if first.startswith("example"):
             lines += [line.strip() for line in rest]
-    return "\n".join(lines)
+    return "\n".join(lines[:EXAMPLES])
 
 
 def section(part: CommandPart, shared: Sequence[FlagRow]) -> str:
