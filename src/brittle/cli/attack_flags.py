@@ -106,12 +106,14 @@ def open_target(
     args: argparse.Namespace,
     fields: Sequence[str] = ("text",),
     shape: tuple[int, int, int] | None = None,
+    data_labels: Sequence[str] = (),
 ) -> Classifies | Translator:
     """Open the target that the command line names; a zoo model is trained if it is not yet."""
     from brittle.opening import as_target
 
     with console.training(args.quiet) as progress:
-        return as_target(named_target(args, progress=progress, fields=fields, shape=shape))
+        about_data = {"fields": fields, "shape": shape, "data_labels": data_labels}
+        return as_target(named_target(args, progress=progress, **about_data))
 
 
 def named_target(args: argparse.Namespace, **options: Any) -> Target:
@@ -138,4 +140,4 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
         args.wanted_mask = run.wanted_mask
         if args.answers == "auto":
             args.answers = run.answers_of(args.target)
-    return open_target(args, run.fields, shape=run.shape)
+    return open_target(args, run.fields, run.shape, run.manifest.get("labels") or ())

@@ -148,6 +148,7 @@ TRIED_BUDGET = 200
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),
+    **{name: ("target", name) for name in ("body", "path", "header")},
     "trust_pickle": ("target", "trust_pickle"),
     **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
     **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},

@@ -323,6 +323,7 @@ class Run:
         from brittle.opening import as_target
 
         about: dict[str, Any] = {"fields": self.fields, "shape": self.shape}
+        about["data_labels"] = tuple(self.manifest.get("labels") or ())
         if target is not None:
             about |= {"answers": self.answers_of(target), "wanted_mask": self.wanted_mask}
             return as_target(target, **about)

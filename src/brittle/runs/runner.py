@@ -145,7 +145,7 @@ def attack(
 def for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
     """Return a target that reads these data, and a masked word as the attack wants it read."""
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    target = replace(target, fields=fields, shape=dataset.shape)
+    target = replace(target, fields=fields, shape=dataset.shape, data_labels=dataset.labels)
     # A target that is open already stays as it is, also where workers open it again.
     is_live = not target.is_named and isinstance(target.model, HasScores | Translates)
     if is_live and not declared_by(target.model, "reads_zero_vectors"):

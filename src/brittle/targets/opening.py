@@ -20,7 +20,7 @@ from brittle.targets.options import Target, TargetOptions
 from brittle.targets.pickled import LOADED, not_trusted, refuse_trust
 from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
-from brittle.targets.registry import Opened, describe_kinds, find_kind
+from brittle.targets.registry import ADDRESSES, Opened, describe_kinds, find_kind
 from brittle.targets.sklearn import open_estimator
 from brittle.targets.transformers import classifier, seq2seq
 from brittle.targets.zoo.translator import holds_translator
@@ -98,6 +98,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     kind = find_kind(spec)
     if kind is None or kind.is_folder:
         _check_setting(spec)
+    if kind is None or kind.key not in ADDRESSES:
+        options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
     if kind is None or kind.key not in LOADED:
         refuse_trust(spec, options)
     if kind is not None:

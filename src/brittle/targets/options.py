@@ -84,11 +84,11 @@ class NoZeroVector(UsageError):
 class TargetOptions:
     """How a target is opened. What has a flag is for the user to say.
 
-    `fields`, `shape` (of pictures: height, width and channels) and `columns` are those of the data;
-    `columns` has, by the name of data in a table, the options `text` and `label` with which models
-    of the zoo are trained on it. `wanted_mask` is what the attack wants to read for a masked word:
-    it holds where `mask` is None and the target can read it. `progress` receives the reports of a
-    training.
+    `fields`, `data_labels`, `shape` (of pictures: height, width and channels) and `columns` are
+    those of the data; `columns` has, by the name of data in a table, the options `text` and `label`
+    with which models of the zoo are trained on it. `wanted_mask` is what the attack wants to read
+    for a masked word: it holds where `mask` is None and the target can read it. `progress` receives
+    the reports of a training.
     """
 
     labels: Annotated[
@@ -136,6 +136,29 @@ class TargetOptions:
         Collection[str],
         Flag("a type that a .skops file may contain (can be repeated)", metavar="TYPE"),
     ] = ()
+    body: Annotated[
+        str | None,
+        Flag(
+            "the JSON that is sent to an address (http://…); {text} stands for the text "
+            """(default: '{"text": "{text}"}')""",
+            metavar="JSON",
+        ),
+    ] = None
+    path: Annotated[
+        str | None,
+        Flag(
+            "where the scores or the label stand in what an address answers, such as 0.scores "
+            "(default: recognised)",
+            metavar="STEPS",
+        ),
+    ] = None
+    header: Annotated[
+        Collection[str],
+        Flag(
+            "a header for an address, such as 'Authorization: Bearer ${TOKEN}' (repeatable)",
+            metavar="HEADER",
+        ),
+    ] = ()
     trust_pickle: Annotated[
         str | None,
         Flag(
@@ -146,6 +169,7 @@ class TargetOptions:
     ] = None
     name: str | None = None
     fields: Sequence[str] = ("text",)
+    data_labels: Sequence[str] = ()
     shape: tuple[int, int, int] | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wanted_mask: str | None = None
@@ -198,7 +222,8 @@ class TargetOptions:
         return self.mask or ""
 
     def _is_set(self, flag: str) -> bool:
-        return bool(getattr(self, flag) != getattr(TargetOptions, flag))
+        value, default = getattr(self, flag), getattr(TargetOptions, flag)
+        return bool(value) if isinstance(default, tuple) else bool(value != default)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from brittle.targets.options import TargetOptions
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
 
 GROUP = "brittle.targets"
+ADDRESSES = ("http://", "https://")
 Opened = Classifies | Translator
 Opener = Callable[[str, TargetOptions], Opened]
 
@@ -162,6 +163,17 @@ OWN = (
         (("python:module:name", "any Python function, pipeline or target"),),
         answers_declared=True,
     ),
+    *(
+        TargetKind(
+            scheme,
+            "brittle.targets.http.address:open_address",
+            "a model behind an address, which takes and answers JSON",
+            ((f"{scheme}HOST/PATH", "a model behind an address, which takes and answers JSON"),),
+            texts_only=True,
+            answers_declared=True,
+        )
+        for scheme in ADDRESSES
+    ),
     TargetKind(
         "http:",
         "brittle.targets.http.transport:open_http",
@@ -256,7 +268,9 @@ def describe_kinds() -> str:
 
 def describe_translators() -> str:
     """Say which kinds are translators if the user says so."""
-    *first, last = [kind.key for kind in target_kinds() if kind.answers_declared]
+    *first, last = [
+        kind.key for kind in target_kinds() if kind.answers_declared and "//" not in kind.key
+    ]
     return f"{', '.join(first)} and {last} are translators with --answers text"
 
 

@@ -441,4 +441,7 @@ def test_a_file_makes_the_target(server: Server, tmp_path: Path) -> None:
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
     target.close()  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match=r"http:FILE\.toml"):
-        as_target(server.url)
+        as_target("http:reviews.json")
+    alone = as_target(server.url, labels="neg,pos")  # without a file
+    assert alone.scores([GOOD]).tolist() == [[0.1, 0.9]]
+    alone.close()  # type: ignore[attr-defined]

@@ -197,7 +197,9 @@ def _run_attack(args: argparse.Namespace) -> None:
     if args.dry_run and args.target.startswith(ZOO):  # to open it could be to train it
         is_dry_run(args, lambda: _work(args, dataset, limits))
         return
-    target = replace(named_target(args), opened=open_target(args, fields, dataset.shape))
+    target = replace(
+        named_target(args), opened=open_target(args, fields, dataset.shape, dataset.labels)
+    )
     is_costly = bool(declared_by(target.opened, "costly"))
     if is_dry_run(args, lambda: _work(args, dataset, limits, is_costly), says_unknown=is_costly):
         return

@@ -29,6 +29,8 @@ from brittle.targets.options import check_answers, check_kind, fill_in
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+FLAGS = "the flags of the command"
+"""The `source` of an endpoint that is an address alone."""
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
 TYPES: Mapping[str, tuple[Any, str]] = {
     "url": (str, 'a text such as "https://…"'),
@@ -53,7 +55,7 @@ class Endpoint:
 
     `per_second` limits the rate of requests, `concurrency` the number at the same time. `batch` is
     the number of texts of one request, if the template has `{texts}`. `answers_are` is the key
-    `answers` of the file: text for a translator.
+    `answers` of the file: text for a translator. `source` is where all this is said, in messages.
     """
 
     url: str
@@ -71,6 +73,11 @@ class Endpoint:
     per_second: float | None = None
     concurrency: int = 1
     batch: int = 16
+    source: str = "the TOML file"
+
+    def name_of(self, key: str) -> str:
+        """Name a key as the user says it: in the file, or as a flag."""
+        return f"--{key}" if self.source == FLAGS else f"`{key}` in {self.source}"
 
     @property
     def batched(self) -> bool:
@@ -130,8 +137,8 @@ class Endpoint:
             except (KeyError, IndexError, ValueError, TypeError):
                 raise TargetError(
                     f"The answer of {self.url} has nothing at {step!r} of the path "
-                    f"{'.'.join(self.path)!r}: {short_repr(reply)}. Correct `path` in the TOML "
-                    "file if this is what the endpoint always answers."
+                    f"{'.'.join(self.path)!r}: {short_repr(reply)}. Correct "
+                    f"{self.name_of('path')} if this is what the endpoint always answers."
                 ) from None
         return reply
 
@@ -144,7 +151,7 @@ def load_endpoint(path: str | Path) -> Endpoint:
         raise UsageError(f"Cannot read the endpoint's file {str(path)!r}: {error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{str(path)!r} is not a TOML file: {error}.") from error
-    known = {field.name for field in fields(Endpoint)} - set(_KEYS.values()) | set(_KEYS)
+    known = {field.name for field in fields(Endpoint)} - {*_KEYS.values(), "source"} | set(_KEYS)
     for key in raw:
         if key not in known:
             raise unknown(f"key in {path.name}", key, sorted(known))
@@ -152,7 +159,7 @@ def load_endpoint(path: str | Path) -> Endpoint:
         if key not in raw:
             raise UsageError(f"{str(path)!r} does not say `{key}`, for example {key} = {example}.")
     try:
-        return _build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
+        return build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
     except RecursionError as error:
         raise UsageError(f"`json` in {path.name} is nested too deeply.") from error
 
@@ -216,7 +223,8 @@ def _check_types(raw: Mapping[str, Any], path: Path) -> None:
             )
 
 
-def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
+def build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
+    """Build an endpoint from checked values; the name of `path` says where they stand."""
     _check_types(raw, path)
     template = raw["template"]
     if isinstance(template, str):

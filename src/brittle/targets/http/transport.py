@@ -150,15 +150,21 @@ class HttpTransport(Generic[A]):
         self._client.close()
 
     def _fetch(self, texts: list[Any]) -> list[Any]:
+        return self.endpoint.answers(self._reply(texts), len(texts))
+
+    def reply(self, items: Sequence[Text]) -> Any:
+        """Return the whole answer on some texts, as it is."""
+        return self._reply([render(item, self.mask) for item in items])
+
+    def _reply(self, texts: list[Any]) -> Any:
         content = self._exchange(self.endpoint.body(texts), texts)
         try:
-            reply = parse_json(content, self.who)
+            return parse_json(content, self.who)
         except ValueError as error:
             start = _start(content, 80)
             raise TargetError(f"{self.who} answered something that is not JSON: {start!r}.") from (
                 error
             )
-        return self.endpoint.answers(reply, len(texts))
 
     def _exchange(self, body: Any, texts: Sequence[Any]) -> bytes:
         """Send a request until it is answered, or until all retries have failed."""
@@ -222,14 +228,16 @@ class HttpTransport(Generic[A]):
             raise Unanswered(answer)
         if status in REFUSED_TEXT:
             raise TargetError(f"{self.who} refuses this text: {answer}.")
-        remedy = "Correct the TOML file"
+        remedy = f"Correct {self.endpoint.source}"
         if status == 407:
             from brittle.targets.http.connections import proxy_variables
 
             names = ", ".join(proxy_variables()) or "the settings of this system"
             remedy = f"A proxy refuses the request: check user and password in {names}"
         elif status in (401, 403):
-            remedy = "Check the key in the headers of the TOML file and in the environment"
+            remedy = (
+                f"Check the key in the headers of {self.endpoint.source} and in the environment"
+            )
         elif 300 <= status < 400:
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
         raise TargetDown(f"{self.who} answered {answer}. {remedy}, then run the command again.")
