@@ -44,6 +44,20 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{page.name}: {link}"
 
 
+NAMED = re.compile(r"(?<![\w/])docs/[\w/.-]+\.(?:md|png|svg)(?:#[\w-]+)?")
+
+
+def test_pages_that_sources_name_are_there() -> None:
+    named = [*ROOT.glob("*.md"), *ROOT.glob("Makefile")]
+    for folder in ("src", "scripts", "benchmarks", "tests"):
+        named += (ROOT / folder).rglob("*.py")
+    for path in named:
+        for link in NAMED.findall(path.read_text("utf-8")):
+            page, _, anchor = link.partition("#")
+            assert (ROOT / page).exists(), f"{path.relative_to(ROOT)}: {link}"
+            assert not anchor or anchor in anchors(ROOT / page), f"{path.name}: {link}"
+
+
 def test_the_index_names_every_page() -> None:
     index = ROOT / "docs" / "README.md"
     linked = {
