@@ -106,5 +106,5 @@ def test_a_locked_field_stays_as_it_is(brittle: Brittle, workdir: Path) -> None:
 
 
 def test_the_settings_of_the_attack_are_flags(brittle: Brittle) -> None:
-    output = brittle("study", "transfer", "pool:small", "genetic", "--help")
+    output = brittle("study", "transfer", "pool:small", "genetic", "--help-all")
     assert output.code == 0 and "--generations" in output.out and "--winners" in output.out

@@ -125,7 +125,8 @@ def command(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder and wait for it, at most five minutes.
 
-    It is `fresh` where it needs an interpreter of its own, with its limits, streams or variables.
+    It is `fresh` where it needs an interpreter of its own, with its limits, streams or variables,
+    and in quick tests, for which the start of a server would be the larger part.
     """
     return subprocess.run(
         argv(*words) if fresh else [*brittle_words(), *words],

@@ -62,6 +62,7 @@ TEXTS = [" ".join(RANDOM.choices(WORDS, k=6)) for _ in range(80)]
 NUMBERS = [text.count("good") + 2 * text.count("bad") + text.count("warm") for text in TEXTS]
 SCORES = ("auto", "logits", "label")
 CLASSES = (2, 4)
+MANY_CLASSES_SLOW = [2, pytest.param(4, marks=pytest.mark.slow)]
 SCALES = (2e-16, 1.0, 40.0, 1000.0)
 """Sizes of weights: so small that unequal logits may have equal probabilities, as training leaves
 them, and so large that margins lie far beyond what a probability can show."""
@@ -166,7 +167,7 @@ def other_classifiers() -> dict[str, Any]:
     return found | {"isotonic": CalibratedClassifierCV(LinearSVC(), method="isotonic")}
 
 
-@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("classes", MANY_CLASSES_SLOW)
 @pytest.mark.parametrize("name", LINEAR)
 def test_nothing_that_is_proved_can_be_broken(name: str, classes: int) -> None:
     model = fitted(LINEAR[name], classes)
@@ -227,7 +228,7 @@ def test_every_option_of_the_vectorizer_is_tried() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The parameter 'token_pattern'")
-@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("classes", MANY_CLASSES_SLOW)
 @pytest.mark.parametrize(("name", "value", "is_plain"), OPTIONS, ids=str)
 def test_no_option_of_the_vectorizer_makes_a_proof_false(
     name: str, value: Any, is_plain: bool, classes: int

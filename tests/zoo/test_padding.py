@@ -55,7 +55,9 @@ def read(built: Any, texts: list[Any]) -> tuple[Any, Any, Any]:
     return logits.detach(), plain, gradient
 
 
-@pytest.mark.parametrize("changed", [{}, {"hidden": 33, "filters": 7}])
+@pytest.mark.parametrize(
+    "changed", [pytest.param({}, marks=pytest.mark.slow), {"hidden": 33, "filters": 7}]
+)
 @pytest.mark.parametrize("name", DECLARED)
 def test_logits_and_gradients_are_the_same_bits_with_padding(
     name: str, changed: dict[str, int]

@@ -48,7 +48,7 @@ from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.normalised import probe_classes
 from brittle.targets.diagnosis.samples import SAMPLE_SIZE
 from brittle.targets.options import Target
-from brittle.targets.protocols import HasScores, Translates, close, declared_by
+from brittle.targets.protocols import HasCanonicalKeys, HasScores, Translates, close, declared_by
 from brittle.text import Text
 from brittle.workflow.backends import Workers
 
@@ -224,6 +224,10 @@ def search(
             "there is only one. Name the word: keyword:WORD."
         )
     broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
+    classes = edit_classes(job.attack)
+    if classes and isinstance(job.target, HasCanonicalKeys):  # answers on one text show too little
+        probed = probe_classes(job.target, classes, [case], broker)
+        case = replace(case, normalised=[name for name, one in probed.items() if one.is_normalised])
     try:
         return next(build_engine(job, broker, budget).run([case]))[0]
     finally:
