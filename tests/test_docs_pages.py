@@ -264,11 +264,12 @@ def test_pages_say_who_judged_the_texts() -> None:
         assert "one reader" not in text.lower()
 
 
-def test_the_cost_of_measures_is_that_of_the_benchmark() -> None:
-    page = (ROOT / "docs" / "explanation" / "ladder.md").read_text("utf-8")
-    for target, row in load_benchmark("measure_cost.json")["targets"].items():
-        name = target.removeprefix("zoo:")
-        for preset, one in row["presets"].items():
-            seconds = f"{one['without']:.1f} s | {one['measured']:.1f} s"
-            cost = f"{100 * one['cost']:+.0f}%".replace("-", "−")
-            assert f"| {name} | {row['texts']} | `{preset}` | {seconds} | {cost} |" in page
+MAX_WORDS = 35_000
+
+
+def test_the_docs_stay_short() -> None:
+    """Words with a letter or a digit, on all pages but those of the papers."""
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if "papers" not in page.parts]
+    words = [word for page in pages for word in re.findall(r"\S*\w\S*", page.read_text("utf-8"))]
+    assert len(words) <= MAX_WORDS
+    assert len(pages) <= 30
