@@ -401,3 +401,14 @@ def test_untested_cases_are_apart_from_those_already_wrong(
     assert seen["untested"] == [["not tested"], ["nothing to edit"]]
     assert seen["wrong"] == ["already wrong"]
     assert seen["saved"] == "skipped"  # a file has the statuses of the run
+
+
+def test_characters_that_nobody_sees_are_also_written_by_their_numbers(
+    play: Callable[..., dict[str, Any]], make_run: Make, make_row: Make
+) -> None:
+    swaps = {0: "m\u0435ss", 1: "i\u200bt", 2: "\u202ewon\u202c", 3: "plain", 4: "x\U000e0020y"}
+    page = render(make_run([make_row("mess it now odd xy", swaps)]))
+    seen = play(page, "seen.codes = words('.case .codes'); seen.ins = words('.case ins');")
+    assert seen["codes"] == ["m⟨U+0435⟩ss", "i⟨U+200B⟩t", "x⟨U+E0020⟩y"]
+    assert seen["ins"][:2] == ["m\u0435ss", "i\u200bt"]  # as they are displayed
+    assert seen["ins"][2] == "⟨U+202E⟩won⟨U+202C⟩"  # what would reverse a line never is

@@ -39,7 +39,7 @@ def test_data_cannot_add_an_entry(make_run: Make, make_row: Make) -> None:
 
 def test_a_page_of_two_sections_needs_no_contents() -> None:
     two = anchored([Section("run_parts.remark", "x", name) for name in ("A", "B")])
-    frame = {"facts": (), "notes": (), "min_entries": MIN_ENTRIES}
+    frame = {"facts": (), "min_entries": MIN_ENTRIES}
     assert "<nav" not in render_page("run.html.jinja", "t", sections=two, **frame)
     assert "<nav" in render_page("run.html.jinja", "t", sections=[*two, two[0]], **frame)
 
@@ -52,3 +52,12 @@ def test_no_row_of_figures_has_a_hole(count: int, narrow: int, wide: int) -> Non
     widths = [drawing.svg for row in rows for drawing in row.drawings]
     assert widths == ["[320]"] * narrow + ["[420]"] * wide
     assert [row.css for row in rows] == ["trio"] * bool(narrow) + ["pair"] * bool(wide)
+
+
+def test_the_result_comes_first_then_warnings_and_then_the_failures(make_run: Make) -> None:
+    page = render(make_run(warnings=["Confidence is saturated."]))
+    result = page.index("pwws broke 3 of the 5 texts that it attacked.")
+    assert result < page.index("Confidence is saturated.") < page.index("<h2>Failures</h2>")
+    assert page.index("<h2>Failures</h2>") < page.index("<h2>How easily it breaks</h2>")
+    nothing = render(make_run([], warnings=["Confidence is saturated."]))
+    assert "No case has finished yet." in nothing and "Confidence is saturated." in nothing

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from brittle.reports.comparison import comparison_block
+from brittle.reports.page import codes
 from brittle.reports.summaries import comparison_json
 from brittle.reports.terminal import Items, examples_block, highlighted, summary_block
 from brittle.results import Result
@@ -145,3 +146,13 @@ def test_a_line_of_items_is_broken_between_items(width: int) -> None:
     shown = [item for line in lines for item in line.rstrip().split(" · ")]
     assert shown[:12] == items[:12] and "".join(shown[12:]) == items[12]
     assert all(len(line) <= width for line in lines)
+
+
+def test_what_nobody_sees_in_an_edit_is_written_by_its_number(
+    make_row: Callable[..., Result],
+) -> None:
+    row = make_row("mess it now odd", {0: "m\u0435ss", 1: "i\u200bt", 2: "\u202ewon\u202c"})
+    text = highlighted(row, has_colour=False).plain
+    assert text == "[mess→m⟨U+0435⟩ss] [it→i⟨U+200B⟩t] [now→⟨U+202E⟩won⟨U+202C⟩] odd"
+    assert codes("m\u0435ss", "mess") == "m⟨U+0435⟩ss"
+    assert codes("mass", "mess") == codes("\u202ewon\u202c", "now") == ""

@@ -123,13 +123,19 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {"isolate": isolate, "number": number, "percent": percent, "plural": plural}
-    made.filters |= {"revealed": revealed, "words": plain}
+    made.filters |= {"codes": codes, "words": plain}
     return made
 
 
 def printed(value: Any) -> Any:
     """Return a value as a page shows it: control characters become signs."""
     return value if hasattr(value, "__html__") else visible(str(value))
+
+
+def codes(new: str, old: str) -> str:
+    """Write by their numbers what a reader does not see of an edit; "" if all can be seen."""
+    written = visible(revealed(new, old))
+    return "" if written == visible(new) else written
 
 
 def isolate(text: object) -> Markup:

@@ -80,7 +80,6 @@ def render(run: StoredRun, further: Sequence[Section | None] = ()) -> str:
         data=embedded_rows(results, has_pictures, run.steps(), cost_name(manifest), levels),
         has_pictures=has_pictures,
         facts=_facts(manifest, climbed),
-        notes=warnings if climbed is None else (),
         min_entries=MIN_ENTRIES,
         sections=anchored(section for section in sections if section is not None),
     )
@@ -98,7 +97,8 @@ def _result(
     has_rebuilt = any(row.kept for row in results)
     cases = _cases(figures, manifest, has_rebuilt, climbed) if results else None
     if climbed is None:
-        return [_hero(figures, manifest, run.totals, results, result_sentence(run, figures)), cases]
+        sentence = result_sentence(run, figures)
+        return [_hero(figures, manifest, run.totals, results, sentence, warnings), cases]
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
     read = run_readings(run, results)
     return [ladder_section(climbed, read, verdict(climbed), what, warnings), cases]
@@ -154,10 +154,11 @@ def _hero(
     totals: Mapping[str, float],
     results: Sequence[Result],
     sentence: str = "",
+    warnings: Sequence[str] = (),
 ) -> Section:
     """Show the accuracies before and under attack, and a card for each other figure.
 
-    `sentence` says above them what the run found.
+    `sentence` says above them what the run found; `warnings` stand between.
     """
     lines = summary_lines(figures, manifest, results)
     headline, rest = lines[:2], lines[2:]
@@ -168,6 +169,7 @@ def _hero(
         "cards": [line for line in rest if line.key != "characters_changed"],
         "effort": format_effort(totals),
         "sentence": sentence,
+        "notes": warnings,
         "before": None,
         "heading": "",
     }

@@ -15,6 +15,7 @@ from brittle.engine.broker import Broker
 from brittle.metrics.ladder import ladder
 from brittle.reports.ladder import rung_lines
 from brittle.reports.summaries import summary_json, summary_text
+from brittle.runs.trying import try_text
 from brittle.safety.characters import plain
 from brittle.targets.capabilities import make_desks
 from brittle.targets.diagnosis.normalised import probe_classes
@@ -128,3 +129,15 @@ def test_the_ladder_leaves_a_normalised_level_out(run_of: Any) -> None:
     line = rung_lines(climbed)[-1]
     assert line.validity == NORMALISED and line.accuracy == "–"
     assert "look-alike: normalised by the target" in " ".join(summary_text(run).split())
+
+
+def test_one_text_is_not_attacked_with_what_the_target_undoes_by_its_keys() -> None:
+    class Keyed(Filter):
+        def canonical(self, items: Any) -> list[bytes]:
+            return [plain(str(item)).encode() for item in items]
+
+    attacks = [("auto", {"levels": level}) for level in ("typo", "look-alike")]
+    rows = [row for row, _ in try_text(Keyed(WEIGHTS), "a good film", attacks)]
+    assert [row.reason for row in rows] != [NORMALISED] * 2 and rows[1].reason == NORMALISED
+    others = [row for row, _ in try_text(Filter(WEIGHTS), "a good film", attacks)]
+    assert NORMALISED not in [row.reason for row in others]

@@ -16,7 +16,7 @@ const cut = (text, head, tail) => {
 const changed = (removed, added, shown) => [
   removed ? element("del", "", ...shown(removed)) : null,
   added ? element("ins", "", ...shown(added)) : null,
-  revealed(added, removed) === added ? null : element("code", "codes", ...shown(revealed(added, removed))),
+  visible(revealed(added, removed)) === visible(added) ? null : element("code", "codes", ...shown(revealed(added, removed))),
 ];
 
 const diff = (text, edits, isWhole) => {
