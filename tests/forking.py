@@ -29,7 +29,7 @@ _started: list[Any] = []
 def brittle_words() -> list[str]:
     """Return the words that stand for `brittle`; the first call starts the server.
 
-    The server ends with this process, whose end closes the server's input.
+    The server ends with this process at the latest, whose end closes the server's input.
     """
     if not _started:
         import subprocess
@@ -45,6 +45,15 @@ def brittle_words() -> list[str]:
             assert server.poll() is None
             time.sleep(0.02)
     return [sys.executable, "-I", "-S", __file__, _started[1]]
+
+
+def stop() -> None:
+    """End the server of this process, if it was started."""
+    if _started:
+        server, _ = _started
+        _started.clear()
+        server.stdin.close()
+        server.wait()
 
 
 def ask(path: str, words: list[str]) -> int:
