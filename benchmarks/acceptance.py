@@ -38,7 +38,7 @@ Row = tuple[str, str, str]
 WHITE_BOX = (
     "tests/zoo/test_white_box.py",
     "tests/zoo/test_pairs.py",
-    "tests/ranking/test_characters.py",
+    "tests/ranking/test_hotflip_scores.py",
     "tests/ranking/test_subwords.py",
     "tests/ranking/test_respellings.py",
     "tests/targets/transformers/test_alignment.py",
