@@ -23,6 +23,7 @@ import difflib
 import importlib
 import shlex
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 from brittle.redaction import redact, visible
@@ -58,9 +59,10 @@ class Incomplete(BrittleError):
 
 
 class RunStopped(BrittleError):
-    """The run ended early; the same command resumes it."""
+    """The run ended early; the same command resumes it. `path` is its file, where it is known."""
 
     exit_code = 3
+    path: Path | None = None
 
 
 class Interrupted(RunStopped):
