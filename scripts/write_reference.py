@@ -10,6 +10,7 @@ one of the two is stale.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,8 +26,15 @@ REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
+EXAMPLES = 3
+"""So many examples of a command are on its page; its help has the others."""
 SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
+EVERYWHERE = ("--runs", "--json", "--quiet")
+EVERY_COMMAND = (
+    "Every command has `--runs`, `--json` and `--quiet`. The others mean the same in every command "
+    "that has them."
+)
 HEAD = """# Commands
 
 This page lists every command with its flags. `brittle COMMAND --help` prints the usual \
@@ -52,12 +60,14 @@ fish:  brittle setup completion fish > ~/.config/fish/completions/brittle.fish
 | code | meaning | what a script should do |
 |---|---|---|
 | 0 | everything worked | go on |
-| 1 | a check failed: `compare --fail-if-worse` found a worse model, or `verify` found a text that \
-no longer breaks the target | fail, and keep the report |
+| 1 | a check failed: `gate` or `compare --fail-if-worse` found a worse model, or `verify` found a \
+text that no longer breaks the target | fail, and keep the report |
 | 2 | the command is wrong, or a file cannot be read; nothing was done | fail; the message says \
 what to change |
 | 3 | the work is not complete: the target failed, or a limit was reached | run the same command \
 again: it resumes |
+| 4 | `gate` cannot tell with so few cases; the message says how many would tell | warn, or fail: \
+`gate --strict` ends with 1 instead |
 | 130 | you interrupted it | run the same command again: it resumes |
 """
 
@@ -75,7 +85,7 @@ class FlagRow:
         return self.written.split()[0].strip("`,")
 
     def __str__(self) -> str:
-        return f"| {cell(self.written)} | {cell(self.help)} |"
+        return f"- {self.written}: {plain(self.help)}"
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,9 @@ class CommandPart:
     flags: tuple[FlagRow, ...]
 
 
-def cell(text: str) -> str:
-    """Write a text so that it stays in its cell."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+def plain(text: str) -> str:
+    """Keep what is written for a terminal from being read as markup."""
+    return re.sub(r"([<*\[\]{}])", r"\\\1", " ".join(text.split()))
 
 
 def command_parts() -> Iterator[CommandPart]:
@@ -107,7 +117,8 @@ def command_parts() -> Iterator[CommandPart]:
 
 def is_shown(action: argparse.Action) -> bool:
     """Tell whether a flag is one for people: not --help, and none without a word about it."""
-    return action.dest not in ("help", "help_all") and action.help != argparse.SUPPRESS
+    is_help = any(flag in action.option_strings for flag in ("--help", "--help-all"))
+    return not is_help and action.help != argparse.SUPPRESS
 
 
 def flag_row(action: argparse.Action) -> FlagRow:
@@ -142,13 +153,13 @@ def shared_flags(parts: Sequence[CommandPart]) -> list[FlagRow]:
 
 
 def examples_of(command: Command) -> str:
-    """Return the examples of a command, a line each, without the words around them."""
+    """Return the first examples of a command, a line each, without the words around them."""
     lines = []
     for block in command.examples.split("\n\n"):
         first, *rest = block.strip("\n").splitlines()
         if first.startswith("example"):
             lines += [line.strip() for line in rest]
-    return "\n".join(lines)
+    return "\n".join(lines[:EXAMPLES])
 
 
 def section(part: CommandPart, shared: Sequence[FlagRow]) -> str:
@@ -158,8 +169,9 @@ def section(part: CommandPart, shared: Sequence[FlagRow]) -> str:
         lines += ["```text", examples, "```", ""]
     rows = [*part.arguments, *(row for row in part.flags if row not in shared)]
     if rows:
-        lines += ["| argument or flag | meaning |", "|---|---|", *map(str, rows), ""]
-    if common := [f"`{row.name}`" for row in part.flags if row in shared]:
+        lines += [*map(str, rows), ""]
+    common = [f"`{row.name}`" for row in part.flags if row in shared and row.name not in EVERYWHERE]
+    if common:
         also = "It also takes" if rows else "It takes"
         lines += [f"{also} these [shared flags](#shared-flags): {', '.join(common)}.", ""]
     return "\n".join(lines)
@@ -171,35 +183,38 @@ def commands_page() -> str:
     shared = shared_flags(parts)
     links = [f"[`{part.name}`](#brittle-{part.name.replace(' ', '-')})" for part in parts]
     page = [HEAD.format(contents=f"{', '.join(links)}.")]
-    page += ["## Shared flags", "", "These mean the same in every command that has them.", ""]
-    page += ["| flag | meaning |", "|---|---|", *map(str, shared), ""]
+    page += ["## Shared flags", "", EVERY_COMMAND, ""]
+    page += [*map(str, shared), ""]
     page += [section(part, shared) for part in parts]
     return "\n".join(page).rstrip() + "\n"
 
 
 def setting_row(setting: Setting) -> str:
+    """Write a setting with its default."""
     flag = f"--{setting.name.replace('_', '-')}"
     written, default = f"`{flag}`", "" if setting.default is None else f"{setting.default}"
     if setting.kind is bool:
         written += f", `--no-{flag.removeprefix('--')}`"
         default = "yes" if setting.default else "no"
-    return (
-        f"| {written} | {'needed' if setting.required else cell(default)} | {cell(setting.help)} |"
-    )
+    value = "needed" if setting.required else default and f"default {default}"
+    return f"- {written}{value and f' ({value})'}: {plain(setting.help)}"
 
 
 def settings_block() -> str:
     """Write the settings of all attacks; those of candidates, which many share, stand once."""
     rows = {name: [setting_row(one) for one in settings(recipe(name))] for name in ATTACKS}
     times = Counter(row for own in rows.values() for row in own)
-    shared = [row for row, count in times.items() if count >= SHARED_BY]
-    head = ["| setting | default | meaning |", "|---|---|---|"]
-    lines = ["Settings that several attacks share:", "", *head, *shared, ""]
+    common_rows: dict[str, str] = {}
+    for row, count in times.most_common():
+        if count >= SHARED_BY:
+            common_rows.setdefault(row.split("`")[1], row)
+    shared = sorted(common_rows.values())
+    lines = ["Settings that several attacks share:", "", *shared, ""]
     for name, own in rows.items():
         lines += [f"### {name}", ""]
         single = [row for row in own if row not in shared]
         if single:
-            lines += [*head, *single, ""]
+            lines += [*single, ""]
         common = ", ".join(f"`{row.split('`')[1]}`" for row in own if row in shared)
         if common:
             lines += [f"{'Also' if single else 'Settings'}, as above: {common}.", ""]

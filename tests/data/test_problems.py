@@ -147,6 +147,7 @@ def test_an_open_quotation_mark_is_never_skipped(tmp_path: Path) -> None:
         data.load(str(path), skip_bad=True)  # it swallows all rows after it
 
 
+@pytest.mark.slow
 def test_two_runs_from_a_messy_file_to_the_first_number(
     messy: Path,
     tmp_path: Path,
@@ -197,7 +198,7 @@ def test_a_command_that_cannot_leave_rows_out_names_no_flag_for_it(
     out = ["--out", str(tmp_path / "rules.json")]
     assert main(["rules", "mine", "--data", str(messy), "--method", "pmi", *out]) == 2
     told = capsys.readouterr().err
-    assert "2 rows: no label (lines 6, 7)" in told and "Mend the file." in told
+    assert "2 rows: no label (lines 6, 7)" in told and "Correct the file." in told
     assert "--skip-bad" not in told
 
 

@@ -70,7 +70,7 @@ def test_nothing_is_loaded_unless_this_very_file_is_named(tmp_path: Path, name: 
     mark = tmp_path / "was-loaded"
     file = saved(Trap(mark), tmp_path / name)
     other = saved({}, tmp_path / "other.pkl")
-    with pytest.raises(UsageError, match="is a pickled file. Loading it runs"):
+    with pytest.raises(UsageError, match=r"is a pickled file\. Loading it runs"):
         as_target(file)
     with pytest.raises(UsageError, match=r"--trust-pickle"):
         as_target(file, trust_pickle=other)

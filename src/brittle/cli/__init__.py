@@ -1,5 +1,5 @@
 """The command line: parse, call the library, print. Exit codes: 0 fine, 1 a gate failed, 2 usage,
-3 incomplete (the same command resumes), 130 interrupted."""
+3 incomplete (the same command resumes), 4 too few cases to decide, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _run(args: argparse.Namespace) -> None:
         if problems is None or hasattr(args, "skip_bad"):
             raise
         # The remedy would name flags that this command does not have.
-        raise UsageError(f"{problems}\nMend the file.") from error
+        raise UsageError(f"{problems}\nCorrect the file.") from error
 
 
 def _resumes(words: Sequence[str]) -> bool:

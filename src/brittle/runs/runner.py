@@ -20,7 +20,7 @@ from brittle.data.example import case_ids
 from brittle.engine.broker import Asker, Broker, Totals
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
-from brittle.errors import UsageError
+from brittle.errors import RunStopped, UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.opening import as_target
@@ -48,7 +48,7 @@ from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.normalised import probe_classes
 from brittle.targets.diagnosis.samples import SAMPLE_SIZE
 from brittle.targets.options import Target
-from brittle.targets.protocols import HasScores, Translates, close, declared_by
+from brittle.targets.protocols import HasCanonicalKeys, HasScores, Translates, close, declared_by
 from brittle.text import Text
 from brittle.workflow.backends import Workers
 
@@ -138,7 +138,11 @@ def attack(
             closing(_open_broker(job, store, limits, session)) as broker,
             reporting(progress, "attacking") as report,
         ):
-            _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
+            try:
+                _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
+            except RunStopped as stopped:
+                stopped.path = path
+                raise
         return Run(path)
 
 
@@ -220,6 +224,10 @@ def search(
             "texts, but there is only one text. Give the word yourself: keyword:WORD."
         )
     broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
+    classes = edit_classes(job.attack)
+    if classes and isinstance(job.target, HasCanonicalKeys):  # answers on one text show too little
+        probed = probe_classes(job.target, classes, [case], broker)
+        case = replace(case, normalised=[name for name, one in probed.items() if one.is_normalised])
     try:
         return next(build_engine(job, broker, budget).run([case]))[0]
     finally:

@@ -15,6 +15,7 @@ from brittle.engine.broker import Broker
 from brittle.metrics.ladder import ladder
 from brittle.reports.ladder import rung_lines
 from brittle.reports.summaries import summary_json, summary_text
+from brittle.runs.trying import try_text
 from brittle.safety.characters import plain
 from brittle.targets.capabilities import make_desks
 from brittle.targets.diagnosis.normalised import probe_classes
@@ -130,14 +131,13 @@ def test_the_ladder_leaves_a_normalised_level_out(run_of: Any) -> None:
     assert "look-alike: normalised by the target" in " ".join(summary_text(run).split())
 
 
-def test_a_bert_tokenizer_undoes_invisible_characters_and_case_by_its_keys() -> None:
-    pytest.importorskip("transformers")
-    from brittle.targets.transformers.classifier import of_model
-    from targets import tiny
+def test_one_text_is_not_attacked_with_what_the_target_undoes_by_its_keys() -> None:
+    class Keyed(Filter):
+        def canonical(self, items: Any) -> list[bytes]:
+            return [plain(str(item)).encode() for item in items]
 
-    tokenizer = tiny.tokenizer("bert")
-    target = of_model(tiny.model("bert", len(tokenizer)), tokenizer)
-    found = probed(target)
-    assert {one.by for one in found.values()} == {"keys"}
-    undone = {name for name, one in found.items() if one.is_normalised}
-    assert undone == {"invisible", "case"}  # full-width letters stay, and so do look-alikes
+    attacks = [("auto", {"levels": level}) for level in ("typo", "look-alike")]
+    rows = [row for row, _ in try_text(Keyed(WEIGHTS), "a good film", attacks)]
+    assert [row.reason for row in rows] != [NORMALISED] * 2 and rows[1].reason == NORMALISED
+    others = [row for row, _ in try_text(Filter(WEIGHTS), "a good film", attacks)]
+    assert NORMALISED not in [row.reason for row in others]

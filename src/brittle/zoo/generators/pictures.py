@@ -168,7 +168,7 @@ class PictureGenerator:
             return None
         return (
             f"The generator {self.name} seems to come from other data: it reconstructs these "
-            f"pictures with an error of {error:.3f} (root mean square of {len(items)}), but "
+            f"pictures with an RMS error of {error:.3f} (median of {len(items)}), but "
             f"99 of 100 held-out pictures of its own data with less than {limit:.3f}. Adversarial "
             "pictures will not look like these. Use a generator trained on them."
         )
