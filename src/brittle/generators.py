@@ -138,11 +138,11 @@ def perturb(
     refine: int = 0,
     device: str = "auto",
 ) -> list[Neighbour]:
-    """Decode items near another in a generator's latent space, the nearest first.
+    """Decode items near another one in a generator's latent space, the nearest first.
 
     `generator` is a name of `brittle list generators`, a folder, `python:module:name`, or a
-    generator; `item` a text, or a picture or its file. The first neighbour, at distance 0, is the
-    item's reconstruction.
+    generator; `item` is a text, a picture, or a picture file. The first neighbour, at distance 0,
+    is the item's reconstruction.
 
         for found in brittle.perturb("ARAE@imdb", "This is a very good film.", radius=3):
             print(found.distance, found.item)

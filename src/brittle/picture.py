@@ -118,7 +118,7 @@ class Picture:
 
     @staticmethod
     def of(source: Any) -> Picture:
-        """Build a picture from an array or a PIL image; whole numbers are read as 0 to 255."""
+        """Build a picture from an array or a PIL image; whole numbers mean 0 to 255."""
         if isinstance(source, Picture):
             return source
         if hasattr(source, "getbands"):
@@ -129,7 +129,7 @@ class Picture:
 
     @staticmethod
     def rows(pixels: NDArray[Any]) -> list[Picture]:
-        """Build pictures from pictures × height × width × channels; they are checked all at once.
+        """Build pictures from an array, pictures × height × width × channels, checked in one step.
 
         >>> Picture.rows(np.zeros((2, 8, 8, 1)))
         [Picture(8×8×1), Picture(8×8×1)]
@@ -151,7 +151,7 @@ class Picture:
 
     @staticmethod
     def decode(text: str) -> Picture:
-        """Build a picture from the string that `encode` made of it."""
+        """Build a picture from a string made by `encode`."""
         try:
             shape, dtype, content = text.split(":")
             if dtype not in PIXEL_TYPES:
@@ -170,7 +170,7 @@ class Picture:
         return _scaled(array)
 
     def encode(self) -> str:
-        """Return the picture as a short string, exactly: bytes where these suffice, else floats."""
+        """Return the picture as a short lossless string: as bytes if possible, else as floats."""
         array = np.empty(self.pixels.shape, np.uint8)
         is_exact = True
         for start in range(0, len(array), ROWS_AT_A_TIME):  # a whole copy may be large

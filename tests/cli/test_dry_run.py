@@ -29,7 +29,7 @@ DRY: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "robustness": (
         ("study", "robustness", BOTH, "--generator", "python:none:g", *DATA, "--limit", "2"),
-        "At most: 2 cases with 15,000 samples each in balls, and 500 in every shell after that",
+        "At most: 2 cases with 15,000 samples each in balls, then 500 in every shell",
     ),
     "train": (("train", "pool:pool.txt", "--data", "films.csv"), "At most: 2 trainings."),
     "zoo": (
@@ -131,7 +131,7 @@ def test_a_training_takes_as_long_as_the_same_model_took(
     assert brittle("train", "naive-bayes", "--data", "toy.csv", "--quiet").code == 0
     (part,) = trainings(pool.members)
     assert part.what == "3 trainings" and part.seconds is None
-    assert part.known.startswith("about ") and "for 1 of them, not known for" in part.known
+    assert part.known.startswith("about ") and "for 1 of them, unknown for" in part.known
 
 
 WORDS = (("good", "positive"), ("bad", "negative"))

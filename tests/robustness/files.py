@@ -204,7 +204,7 @@ def one_malformed_study(folder: Path) -> None:
     (folder / "link.study.json").symlink_to(folder / "nowhere")
     listed = command(folder, "list", "studies", "--runs", ".", "--json", fresh=True)
     assert listed.returncode == 0 and listed.stderr.count("Left out: ") == 1
-    assert "torn.study.json is no grid" in " ".join(listed.stderr.split())
+    assert "torn.study.json is not a grid" in " ".join(listed.stderr.split())
     assert [entry["study"] for entry in json.loads(listed.stdout)] == ["fair"]
 
 
@@ -315,7 +315,7 @@ def left_behind(folder: Path) -> None:
         if empty is not None:
             (folder / "run.sqlite").write_bytes(empty)
         log_path(folder / "run.sqlite").write_bytes(log)
-        with pytest.raises(UsageError, match=r"run\.sqlite-wal holds a part of a run.*--new"):
+        with pytest.raises(UsageError, match=r"run\.sqlite-wal has a part of a run.*--new"):
             attacked(folder, *FILMS, name="run")
         assert log_path(folder / "run.sqlite").read_bytes() == log
     assert len(attacked(folder, *FILMS, name="run", new=True)) == len(FILMS)

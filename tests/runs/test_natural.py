@@ -144,7 +144,7 @@ def test_other_data_are_warned_of_before_anything_is_asked(tmp_path: Path) -> No
 
     options: Any = {"folder": tmp_path, "warn": events.append}
     run = brittle.attack(Asked(), samples(natural), natural, **options)
-    assert "seems to be of other data" in events[0] and "asked" in events
+    assert "seems to come from other data" in events[0] and "asked" in events
     assert events[0] in run.manifest["warnings"]
 
 

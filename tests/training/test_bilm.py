@@ -167,7 +167,7 @@ def test_a_bilm_of_other_weights_is_refused(splits: Any, bilm: Path) -> None:
     (bilm / "model.json").write_text(
         json.dumps(card | {"settings": card["settings"] | {"span": 9}})
     )
-    with pytest.raises(UsageError, match="not the one that this network was trained with"):
+    with pytest.raises(UsageError, match="not the one this network was trained with"):
         open_model(folder)
 
 

@@ -333,7 +333,7 @@ def test_a_node_with_another_version_is_named(
 
 @pytest.mark.parametrize("address", ["nowhere", "ray://127.0.0.1:10001", ":6379", "host:port"])
 def test_what_is_no_address(address: str) -> None:
-    with pytest.raises(UsageError, match=r"is no address .* Expected HOST:PORT"):
+    with pytest.raises(UsageError, match=r"is not an address.* Expected HOST:PORT"):
         cluster.require_answer(address)
 
 

@@ -216,11 +216,11 @@ def nearest(
     most: int = MAX_WORDS,
     **options: Any,
 ) -> NearestWords:
-    """Find the words nearest to a word at a layer of a target, also after an edit of the word.
+    """Find the nearest words of a word at a layer of a target, also after an edit of the word.
 
-    `target` is what `brittle.attack` takes, and `options` are those of `Target`. The default layer
-    is the last one that reads the spelling, or the first. The `most` frequent words of the target's
-    vocabulary are looked at.
+    `target` is anything that `brittle.attack` takes, and `options` are options of `Target`. The
+    default layer is the last one that reads the spelling, or the first. Only the `most` frequent
+    words of the target's vocabulary are compared.
 
         print(brittle.nearest("zoo:CharCNN-LSTM@mr", "film", "filn"))
     """

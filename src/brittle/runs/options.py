@@ -27,12 +27,12 @@ WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
 
 @dataclass(frozen=True)
 class Limits:
-    """Which of the examples are attacked, and what that may cost.
+    """Which examples to attack, and how much that may cost.
 
-    `limit` takes the first examples of a permutation that the seed draws; `only` takes the examples
-    of one class before that. `budget` counts the queries of a case, `max_sent` what the whole run
-    sends to the target. With `first_try` and no `limit`, data of more than twice that many examples
-    are cut to so many, unless the run that is resumed has more.
+    `limit` takes the first examples of a random order given by the seed; `only` first selects the
+    examples of one class. `budget` limits the queries of a case, `max_sent` the texts that the
+    whole run sends to the target. `first_try` without `limit` cuts data with more than twice that
+    many examples to this number, unless the resumed run has more.
     """
 
     limit: Annotated[
@@ -75,10 +75,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Keep:
-    """What a text must keep of its original to count, and which texts that is measured of.
+    """How close to its original a text must stay to count, and which texts are measured.
 
-    Texts that break a case are measured: every step with `measures="steps"`, none with "none". True
-    is "winners", False is "none".
+    By default the texts that break cases are measured: `measures="steps"` measures every step,
+    "none" nothing. True means "winners", False means "none".
     """
 
     meaning: Annotated[

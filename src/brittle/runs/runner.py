@@ -91,16 +91,15 @@ def attack(
     """Attack a target and store the run; the same call again resumes it or returns it.
 
     `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
-    or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
-    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an
-    `Aim`; by default any other class counts. With several `workers` the cases are attacked in that
-    many processes of this machine, or in actors of a Ray cluster; the results are the same.
-    `progress` shows a bar in terminals and notebooks; False shows none, and a function receives the
-    reports.
+    or a `Target`, which adds options. `examples` is the name of a data set, a loaded data set, or a
+    list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an `Aim`; the
+    default goal is any other class. With several `workers` the cases are attacked in that many
+    local processes, or on a Ray cluster; the results are the same. `progress` shows a bar in
+    terminals and notebooks; False shows none, and a function receives the reports.
 
-    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep`,
-    `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
-    `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
+    Further keywords are settings of the attack. The options of `Target`, `Limits`, `Keep`,
+    `Workers`, `Aim` and `Session` can also be written flat: `budget=200` means
+    `limits=Limits(budget=200)`, and `keep_meaning=0.8` means `keep=Keep(meaning=0.8)`.
     """
     options, settings = split_flat(settings)
     limits = with_flat(limits, "limits", options["limits"])

@@ -91,11 +91,12 @@ def ladder(
     progress: Progress[str] = True,
     **settings: Any,
 ) -> TriedText:
-    """Attack one text at every level of edits, or by one attack; nothing is stored.
+    """Attack one text at every level of edits, or with one attack; nothing is stored.
 
-    `target` is what `brittle.attack` takes. `label` is the true label; without it the target's own
-    prediction is what has to change. Every level, or the attack, has at most `budget` queries.
-    Further keywords are settings of the attack, or options of `Target`, such as `labels`.
+    `target` is anything that `brittle.attack` takes. `label` is the true label; without it the
+    attack tries to change the target's own prediction. Every level, or the attack, has at most
+    `budget` queries. Further keywords are settings of the attack, or options of `Target`, such as
+    `labels`.
 
         tried = brittle.ladder("zoo:naive-bayes@mr", "A warm and funny film.")
         print(tried)

@@ -94,12 +94,13 @@ def importance(
     proposal: Proposal | None = None,
     progress: Progress[str] = True,
 ) -> Importance:
-    """Compute the importance of all words, or of the substitutes of one, to every model.
+    """Compute the importance of all words, or of the substitutes of one word, for every model.
 
-    `pool` is `pool:NAME`, `pool:FILE`, one target, or a list of targets; of a pool no model is
-    trained. `data` names what a declared pool was trained on. A masked word reads as each target
-    reads it, or as `mask` says. The substitutes of a word are those of PWWS: WordNet's, of its part
-    of speech in this sentence. Models are opened one after another; one that fails is left out.
+    `pool` is `pool:NAME`, `pool:FILE`, one target, or a list of targets; models of a pool are not
+    trained. `data` names the training data of a declared pool. Each target reads a masked word in
+    its own way, or as `mask`. The substitutes of a word are the candidates of PWWS: WordNet
+    synonyms with its part of speech in this sentence. Models are opened one after another; a model
+    that fails is left out.
 
         found = brittle.importance("zoo:naive-bayes@mr", "A warm and funny film.")
         dict(zip(found.columns, found.mean))

@@ -71,15 +71,16 @@ PICKLES = (".dill", ".sav", ".pt", ".pth", ".bin")
 
 
 def as_target(target: Any, **options: Any) -> Opened:
-    """Build a target from a name, a live object or a `Target`; a target is returned as it is.
+    """Build a target from a name, a live object or a `Target`; a target is returned unchanged.
 
-    `options` are the fields of `TargetOptions`: `scores` declares what comes back where that is not
-    known (prob, logits, single, label), and `answers="text"` that a function, an endpoint or a
-    program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
-    token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
-    models of the last two kinds. `precision` is what candidates are scored in. `trust` names types
-    that a `.skops` file may hold, and `trust_pickle` a pickled file that may be loaded. `timeout`
-    is for one line of a command, `fields` are those of the data, `shape` that of its pictures.
+    `options` are the fields of `TargetOptions`. `scores` says what the target returns if brittle
+    cannot know it (prob, logits, single, label); `answers="text"` means that a function, an
+    endpoint or a program translates. `mask` replaces a masked word (default: nothing for a black
+    box, the mask token for a transformers model, the unknown word for a zoo model); "pad" is a zero
+    vector, only for models of the last two kinds. `precision` is the precision for scoring
+    candidates. `trust` lists types that a `.skops` file may contain, and `trust_pickle` names a
+    pickled file to load. `timeout` applies to one line of a command, `fields` are the fields of the
+    data, and `shape` is the shape of its pictures.
     """
     wanted = Target.of(target, **options)
     if wanted.opened is not None:

@@ -234,7 +234,7 @@ class TargetOptions:
 
 @dataclass(frozen=True)
 class Target(TargetOptions):
-    """What is attacked, a name or a live object, and how it is opened.
+    """The target of an attack, a name or a live object, and the options for opening it.
 
     >>> Target("http:api.toml", scores="logits").stored()["scores"]
     'logits'
@@ -246,7 +246,7 @@ class Target(TargetOptions):
 
     @staticmethod
     def of(target: Any, **options: Any) -> Target:
-        """Return a target with these options; they go before those of a `Target`."""
+        """Return a target with these options; they override the options of a `Target`."""
         known = [option.name for option in fields(TargetOptions)]
         for name in options.keys() - set(known):
             raise unknown("option of a target", name, known)
@@ -260,12 +260,12 @@ class Target(TargetOptions):
         return isinstance(self.model, str)
 
     def as_stored(self, about: Mapping[str, Any]) -> Target:
-        """Return the target that a run has stored, with these options where it says nothing."""
+        """Return the target that a run has stored, with these options added where it has none."""
         stored = dict(about)
         return replace(self, model=stored.pop("spec"), **stored)
 
     def stored(self) -> dict[str, Any]:
-        """Return what a run keeps of a named target to open it again; nothing of a live object."""
+        """Return what a run stores to open a named target again; nothing for a live object."""
         if not self.is_named:
             return {}
         return {"spec": self.model, **{name: getattr(self, name) for name in stored_options()}}

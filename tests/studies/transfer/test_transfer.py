@@ -182,7 +182,7 @@ def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     ]
     for changed in others:
         call = {"examples": TEXTS, "attack": "random-swap"} | named | changed
-        with pytest.raises(UsageError, match="The study 'mine' is there with other"):
+        with pytest.raises(UsageError, match="The study 'mine' already exists with other"):
             brittle.transfer(pool()[:2], **call)
     assert (tmp_path / "mine.study.json").read_text() == stored
     named["limit"] = 12
@@ -235,7 +235,7 @@ def test_other_labels_are_an_error_that_names_both(labels: tuple[str, ...], tmp_
     [
         ({"pool": pool()[:1]}, "has 1 member; expected 2 or more"),
         ({"pool": [*pool(), pool()[0]]}, "has the member 'A' twice"),
-        ({"workers": 2}, "only this process has"),
+        ({"workers": 2}, "exists only in this process"),
         ({"winners": 0}, "Got 0 winners"),
         ({"examples": ["a film", "a book"]}, "2 have no label"),
         ({"name": "a/b"}, "without slashes"),

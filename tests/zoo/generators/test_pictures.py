@@ -114,7 +114,7 @@ def test_other_data_are_doubted(tmp_path: Path) -> None:
         generator = open_folder(random_folder(tmp_path / str(limit), measures=measures))
         doubt = generator.doubt(items)
         assert (doubt is not None) == is_doubted
-        assert not doubt or "seems to be of other data" in doubt
+        assert not doubt or "seems to come from other data" in doubt
     assert open_folder(random_folder(tmp_path / "none")).doubt(items) is None
 
 

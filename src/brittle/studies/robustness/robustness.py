@@ -78,15 +78,15 @@ def robustness(
     progress: Progress[str] = True,
     new: bool = False,
 ) -> RobustnessStudy:
-    """Measure the distance of the nearest natural adversary for every target, case by case.
+    """Measure the distance to the nearest natural adversary for every target, case by case.
 
     `targets` is a pool (`pool:NAME`, `pool:FILE`), specs separated by commas, or a list of specs
     and live targets; `generator` is a spec (`ARAE@imdb`) or a generator. No labels are needed: the
-    reference is each target's own prediction. Cases are the first `limit` examples, in an order
-    drawn by `seed`, that the generator can encode; with `per_class` at most so many of each class,
-    with `all_right` only those that all targets get right. Every sample is decoded once, and all
-    targets are asked about it. The study is stored as FOLDER/NAME.study.json; finished cases are
-    kept in FOLDER/NAME/cases.jsonl, and the same call goes on after them.
+    reference is each target's own prediction. The cases are the first `limit` examples, in a random
+    order given by `seed`, that the generator can encode; `per_class` limits the number of each
+    class, and `all_right` takes only examples that all targets get right. Every sample is decoded
+    once and sent to all targets. The study is stored as FOLDER/NAME.study.json, finished cases in
+    FOLDER/NAME/cases.jsonl; the same call resumes it.
     """
     settings = _checked(CloudSettings(samples, step, radius, misses))
     dataset = as_dataset(examples)
