@@ -52,7 +52,7 @@ def test_an_order_that_changes_midway_is_noticed(tmp_path: Path) -> None:
     run, heard = attacked(turned, tmp_path / "b")
     (message,) = heard
     assert "of 4 originals asked again at the end, 4 got another label" in message
-    assert "a plain list does not say" in message
+    assert "let it return label names" in message
     assert run.manifest["warnings"] == [message] and "changed during the run" in " ".join(
         str(run).split()
     )

@@ -153,7 +153,7 @@ def test_what_cannot_be_trained_is_refused_before() -> None:
         training.train("seq2seq-LSTM", "mr")
     with pytest.raises(UsageError, match="hardens classifiers"):
         train("LSTM", adversarial="key")
-    with pytest.raises(UsageError, match="no multiple of 2"):
+    with pytest.raises(UsageError, match="not a multiple of 2"):
         toy.settings("LSTM", hidden=33)
     with pytest.raises(UsageError, match="needs a layer"):
         toy.settings("Transformer", layers=0)

@@ -120,7 +120,7 @@ def test_a_damaged_checkpoint_is_no_obstacle(
     [partial] = (cache / "models").glob("*.partial")
     (partial / "checkpoint.safetensors").write_bytes(b"rubbish")
     folder = train_on(LSTM, splits(), size="tiny")
-    assert "training starts anew" in caplog.text
+    assert "training starts from the beginning" in caplog.text
     assert "checkpoint.safetensors" not in {path.name for path in folder.iterdir()}
 
 
@@ -335,7 +335,7 @@ def test_data_without_words(name: str, splits: Any, cache: Path) -> None:
         pytest.importorskip("torch")
     plain = splits(8, 8)
     examples = tuple(replace(e, fields=(("text", "?!"),)) for e in plain.train.examples)
-    with pytest.raises(UsageError, match="nothing to learn from"):
+    with pytest.raises(UsageError, match="nothing to train on"):
         train_on(name, TrainingSplits("toy", replace(plain.train, examples=examples), plain.dev))
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
 

@@ -82,7 +82,7 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
 ) -> None:
     key = keyed(sample)
     other = draw_sample(source, STANDARD, 8, 2, seed=5)
-    with pytest.raises(UsageError, match=rf"belongs to the sample {other.id}.*one sample at a time"):
+    with pytest.raises(UsageError, match=rf"to the sample {other.id}.*one sample at a time"):
         check([load_answers(answer_file(other, good))], key)
     foreign = {item.id: good(item) for item in other.items}
     path = answer_file(sample, good, answers=foreign)

@@ -123,10 +123,15 @@ def validity_head(read: Mapping[str, LevelReading]) -> str:
     """Write the heading of the column of valid texts; it names the judge if there is only one.
 
     >>> validity_head({"any": LevelReading(3, 4, 4, "one language model", "film reviews")})
-    'valid (judged by one language model)'
+    'one language model says'
+    >>> validity_head({"any": LevelReading(3, 4, 4, "2 people", "film reviews")})
+    '2 people say'
     """
     judges = {reading.reader for reading in read.values() if reading.of}
-    return f"valid (judged by {judges.pop()})" if len(judges) == 1 else "valid"
+    if len(judges) != 1:
+        return "judged as"
+    judge = judges.pop()
+    return f"{judge} {'say' if judge.endswith('people') else 'says'}"
 
 
 def _short_reading(reading: LevelReading | None) -> str:

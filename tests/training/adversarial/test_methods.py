@@ -140,7 +140,7 @@ def test_hardened_models_are_kept_apart(tmp_path: Path) -> None:
     assert "Hardened by adversarial training: method key; share 0.5." in readmes["+key,share=0.5"]
     assert "Hardened" not in readmes[""]
     assert {t.name for t in trained_models()} == {"naive-bayes" + method for method in folders}
-    with pytest.raises(UsageError, match="Give one of the two"):
+    with pytest.raises(UsageError, match="Use only one of them"):
         train("naive-bayes+key", str(path), adversarial="key")
 
 
