@@ -132,7 +132,7 @@ def test_where_nothing_is_recognised_the_answer_is_shown(server: Any) -> None:
     target.close()
     with pytest.raises(UsageError, match=r"has no 'y' of the path 'y'.*--path"):
         as_target(address(server, "odd"), path="y")
-    with pytest.raises(UsageError, match=r"does not say what its labels.*--labels"):
+    with pytest.raises(UsageError, match=r"does not name its labels.*--labels"):
         as_target(address(server, "list"))
 
 

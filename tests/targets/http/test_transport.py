@@ -277,7 +277,7 @@ def test_an_answer_that_cannot_be_unpacked_fails_alone(
     packed = (200, b"[0.1, 0.9]", {"Content-Encoding": encoding})
     server.reply = lambda body: packed if body["text"] == "a bad film" else (200, [0.1, 0.9])
     target = make_target(retries=0)
-    with pytest.raises(TargetError, match=r"fails on this text.*(is damaged|is packed)"):
+    with pytest.raises(TargetError, match=r"fails on this text.*(is damaged|is compressed)"):
         target.scores([BAD])
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
 

@@ -109,7 +109,7 @@ def test_an_attack_is_named_with_its_changed_settings() -> None:
         (
             "CNN-C-Random-1",
             AttackTraining("pwws", nothing, every=8),
-            "would never attack.*there are 4",
+            "would never attack.*only 4",
         ),
     ],
 )

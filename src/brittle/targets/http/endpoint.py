@@ -33,15 +33,15 @@ FLAGS = "the flags of the command"
 """The `source` of an endpoint that is given by its address."""
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
 TYPES: Mapping[str, tuple[Any, str]] = {
-    "url": (str, 'a text such as "https://…"'),
-    "method": (str, 'a text such as "POST"'),
-    "headers": (Mapping, "a table of texts"),
-    "path": ((str, list), 'a text such as "results.0.scores", or a list of its steps'),
+    "url": (str, 'a string such as "https://…"'),
+    "method": (str, 'a string such as "POST"'),
+    "headers": (Mapping, "a table of strings"),
+    "path": ((str, list), 'a string such as "results.0.scores", or a list of its steps'),
     "labels": (list, 'a list such as ["negative", "positive"]'),
-    "scores": (str, "a text"),
-    "answers_are": (str, "a text"),
-    "label_key": (str, "a text"),
-    "score_key": (str, "a text"),
+    "scores": (str, "a string"),
+    "answers_are": (str, "a string"),
+    "label_key": (str, "a string"),
+    "score_key": (str, "a string"),
 }
 _KEYS = {
     "json": "template",
