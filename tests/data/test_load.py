@@ -64,7 +64,8 @@ def test_a_split_of_a_file_is_refused(pairs) -> None:
         ("imbd", r"Unknown data set 'imbd'. Did you mean 'imdb'\? A file \(\.csv"),
         (
             "nonsense",
-            r"Known: mr, imdb, bbc, prompt-armor, .*, mnist. A file \(\.csv, .* a name of the hub \(hf:NAME\)",
+            r"Known: mr, imdb, bbc, prompt-armor, .*, mnist. A file \(\.csv, .* a name of the hub "
+            r"\(hf:NAME\)",
         ),
         ("nowhere.csv", "There is no file nowhere.csv"),
         ("nowhere/reviews.txt", "There is no file nowhere/reviews.txt"),

@@ -182,7 +182,8 @@ def read_bbc(path: Path) -> list[Pair]:
 
 def read_lines(path: Path, field: str, label: str) -> list[Pair]:
     """Load a field of every line of JSON; all texts have the same label."""
-    return [(str(json.loads(line)[field]), label) for line in path.open(encoding="utf-8")]
+    lines = path.read_text("utf-8").split("\n")  # no other mark ends a line of JSON
+    return [(str(json.loads(line)[field]), label) for line in lines if line]
 
 
 def read_strings(path: Path, label: str) -> list[Pair]:

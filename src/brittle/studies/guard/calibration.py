@@ -28,8 +28,9 @@ TEXTS_PER_RATE = 3
 """With 3 / rate texts, fewer than 5% of the samples hold no false positive at all."""
 OWN_DECISION = 0.5
 """The threshold of a guard that answers labels only: its scores are 0 and 1."""
+STEP = 0.02
+"""Above the highest score of all benign texts the threshold lies within this share of the rest."""
 TAIL = 0.025
-Source = Literal["scores", "labels"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class OperatingPoint:
     threshold: Share
     low: Share
     high: Share
-    by: Source
+    by: Literal["scores", "labels"]
     flagged: int
     of: int
 
@@ -156,7 +157,7 @@ def fix_threshold(scores: Sequence[float], at_fpr: float) -> OperatingPoint:
             f"{percent(share)} of the benign texts a score of 1. Ask for a rate above that."
         )
     low, high = (_quantile(len(falling), at_fpr, tail) for tail in (TAIL, 1 - TAIL))
-    threshold = _between(cut, min(above, default=1.0))
+    threshold = _between(cut, min(above, default=cut + STEP * (1 - cut)))
     lowest = min(falling[min(high, len(falling) - 1)], threshold)
     highest = max(falling[low - 1] if low else 1.0, threshold)
     flagged = sum(score >= threshold for score in falling)

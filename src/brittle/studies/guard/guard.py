@@ -19,7 +19,6 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import Example, case_ids
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
-from brittle.goals import Below
 from brittle.progress import Progress, listener, shows_progress
 from brittle.results import Result, Step
 from brittle.runs.keywords import SharedAnswers
@@ -123,7 +122,7 @@ def guard(
         )
         if about and not named.is_named:
             named = named.as_stored(about)
-        measuring = Measuring(
+        measuring = GuardMeasuring(
             replace(named, opened=opened), texts, facts, by_name, new, listener(progress)
         )
         words = ("guard", Path(opened.name).name, Path(texts.attacks.name).stem)
@@ -227,7 +226,7 @@ def _checked_attacks(by: Sequence[str] | str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class GuardMeasuring:
     """Everything that decides a study, and the steps of measuring it."""
 
     target: Target
@@ -253,6 +252,7 @@ class Measuring:
         benign_scores = _answered(scorer, scorer.scores(fixing, "benign texts"))
         measured_scores = scorer.scores(measuring, "benign texts")
         attack_scores = scorer.scores(attack_items, "attack texts")
+        measuring = [item for item, s in zip(measuring, measured_scores) if s is not None]
         known = [*benign_scores, *_answered(scorer, attack_scores)]
         if has_scores(known):
             point = fix_threshold(benign_scores, self.facts.at_fpr)
@@ -279,14 +279,14 @@ class Measuring:
             return {name: GuardAttack("", ()) for name in self.facts.by}
         label = self.facts.caught
         caught = _dataset(self.facts.attacks, [case.text for case in results.caught], label)
-        goal = Below(scorer.index, label, results.point.threshold)
+        goal = f"below:{label}@{results.point.threshold!r}"
         attacked = {}
         for name in self.facts.by:
             run = attack_texts(
                 self.target,
                 caught,
                 name,
-                goal=str(goal),
+                goal=goal,
                 budget=self.facts.budget,
                 measures="none",
                 seed=self.facts.seed,

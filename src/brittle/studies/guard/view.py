@@ -12,6 +12,7 @@ from brittle.levels import LEVELS
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.axes import TONES
 from brittle.reports.kept import Drawing
+from brittle.reports.page import asset
 from brittle.reports.plots import recall_figure
 from brittle.reports.study_page import MarkedText, Part, Plain, StudyPage, StudyView
 from brittle.reports.summary_lines import format_interval
@@ -30,6 +31,7 @@ NORMALISED_CELL = "normalised"
 LADDER = "auto"
 BANDS = 3
 MAX_EXAMPLES = 9
+PAGE_TABLE = "costs-table"
 SETTINGS = ("pool", "attacks", "benign", "split", "caught", "at_fpr", "by", "limit", "budget")
 COST_EXPLAINED = (
     "Medians over the texts that evade the guard; small: the middle half of them. Queries are "
@@ -44,7 +46,8 @@ BENIGN_EXPLAINED = (
 
 def guard_view(study: GuardStudy, **options: Any) -> StudyView:
     """Return what the page of a study shows, and the terminal."""
-    return StudyView(_page(study), _terminal(study))
+    style = asset("studies/study.css") + asset("studies/grid.css")
+    return StudyView(_page(study), _terminal(study), style=style)
 
 
 def _terminal(study: GuardStudy) -> list[Any]:
@@ -67,7 +70,7 @@ def _terminal(study: GuardStudy) -> list[Any]:
     heads = ("recall, 95%", "queries", "words", "chars", "by chance", "benign flagged")
     columns = [Column("attack"), *(Column(head, "right") for head in heads)]
     first = Plain(f"{facts.pool}: {_point(study)}", wraps=False)
-    lines: list[Any] = [first, Table(columns, rows)]
+    lines: list[Any] = [first, Table(columns, rows, css=PAGE_TABLE)]
     if undone:
         lines.append(f"normalised by the target: {', '.join(undone)}")
     levels = [f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in _levels(study)]
@@ -79,7 +82,6 @@ _COSTS = {"queries": "queries", "words_changed": "words", "characters_changed": 
 
 def _page(study: GuardStudy) -> StudyPage:
     results, facts = study.results, study.facts
-    lost = results.lost()
     headline = [
         ("recall", percent(results.before.value), _over(results.before)),
         ("recall under attack", percent(results.after().value), _over(results.after())),
@@ -95,7 +97,6 @@ def _page(study: GuardStudy) -> StudyPage:
         _length_part(study),
         *_texts_part(study),
     ]
-    difference = f"{points(lost.difference)} points" if lost.of else NO_VALUE
     return StudyPage(
         f"Guard: {study.name}",
         facts=[
@@ -103,7 +104,6 @@ def _page(study: GuardStudy) -> StudyPage:
             f"{plural(len(results.cases), OVER_ATTACKS)} of {facts.attacks}",
             f"{plural(results.point.of + results.measured.of, OVER_BENIGN)} of {facts.benign}",
             f"false positives {asked}",
-            f"all attacks together: {difference}",
         ],
         notes=study.warnings,
         headline=headline,
@@ -154,7 +154,7 @@ def _recall_part(study: GuardStudy) -> Part:
         "Recall before and under attack",
         "Only texts that the guard catches are attacked, with "
         f"{plural(study.facts.budget, 'queries')} each. All recalls are over the same texts.",
-        [Table(columns, rows)],
+        [Table(columns, rows, css=PAGE_TABLE)],
         below="A class that is normalised by the target is undone before the guard reads a text: "
         "it says nothing of the guard, so that there is no rate. The change has Newcombe's "
         "interval for pairs.",
@@ -195,7 +195,7 @@ def _levels_part(study: GuardStudy) -> list[Part]:
     undone = ", ".join(study.results.attacks[LADDER].normalised_levels)
     below = f"Normalised by the target: {undone}." if undone else ""
     lead = "Gentle edits are tried first: the recall if edits up to each level are allowed."
-    return [Part("Level by level", lead, [Table(columns, rows)], below=below)]
+    return [Part("Level by level", lead, [Table(columns, rows, css=PAGE_TABLE)], below=below)]
 
 
 def _costs_part(study: GuardStudy) -> list[Part]:
@@ -217,7 +217,7 @@ def _costs_part(study: GuardStudy) -> list[Part]:
         all_cases, caught = len(results.cases), len(results.caught)
         curves[name] = [(x, (caught - count) / all_cases) for x, count in curve.points]
     chart = Drawing(recall_figure(curves, results.before.value or 0.0, end))
-    table = Table(columns, rows)
+    table = Table(columns, rows, css=PAGE_TABLE)
     return [
         Part("What evasion costs", "", [table], below=COST_EXPLAINED),
         Part("Recall against queries", "", [chart]),
@@ -249,7 +249,12 @@ def _benign_part(study: GuardStudy) -> list[Part]:
     heads = ("benign texts flagged, edited", "the same, as they are", "caught texts still caught")
     columns = [Column("edits"), *(Column(head, "right") for head in heads)]
     return [
-        Part("The same edits without an attack", "", [Table(columns, rows)], below=BENIGN_EXPLAINED)
+        Part(
+            "The same edits without an attack",
+            "",
+            [Table(columns, rows, css=PAGE_TABLE)],
+            below=BENIGN_EXPLAINED,
+        )
     ]
 
 
@@ -277,7 +282,7 @@ def _length_part(study: GuardStudy) -> Part:
     ]
     heads = ("recall", "under all attacks", "texts")
     columns = [Column("length"), *(Column(head, "right") for head in heads)]
-    return Part("Short and long texts", shows=[Table(columns, rows)])
+    return Part("Short and long texts", shows=[Table(columns, rows, css=PAGE_TABLE)])
 
 
 def _texts_part(study: GuardStudy) -> list[Part]:
