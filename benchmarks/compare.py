@@ -97,7 +97,7 @@ class Bench:
         }
 
     def startup(self) -> dict[str, float]:
-        """Time, in new processes, until an attack is built, and until WordNet is open as well."""
+        """Measure CPU seconds, in new processes, until an attack is built, and WordNet is open."""
         peer = [PEER / "bin" / "python", HERE / "peers" / "textattack_run.py", "--startup", "pwws"]
         mine = [sys.executable, HERE / "startup.py", self.table]
         took: dict[str, float] = {}

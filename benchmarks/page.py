@@ -46,10 +46,10 @@ def speeds(content: Mapping[str, Any]) -> list[str]:
     start = content.get("startup")
     if start:
         cells = f"{start['peer']:.2f} s | {start['ours']:.2f} s | {start['ratio']:.1f}×"
-        lines.append(f"| start-up | {cells} | ≥ 20× |")
+        lines.append(f"| start-up (CPU) | {cells} | ≥ 20× |")
         cells = f"{start['peer_with_wordnet']:.2f} s | {start['ours_with_wordnet']:.2f} s"
         cells += f" | {start['ratio_with_wordnet']:.1f}×"
-        lines.append(f"| start-up, WordNet opened too | {cells} | |")
+        lines.append(f"| start-up, WordNet opened too (CPU) | {cells} | |")
     return lines
 
 

@@ -147,6 +147,7 @@ def test_an_open_quotation_mark_is_never_skipped(tmp_path: Path) -> None:
         data.load(str(path), skip_bad=True)  # it swallows all rows after it
 
 
+@pytest.mark.slow
 def test_two_runs_from_a_messy_file_to_the_first_number(
     messy: Path,
     tmp_path: Path,

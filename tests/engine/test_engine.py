@@ -396,7 +396,11 @@ def test_a_search_that_raises_is_an_error_of_its_case() -> None:
         raise KeyError("oops")
 
     (outcome,) = run(broken, [15])
-    assert (outcome.status, outcome.reason) == ("error", "the attack raised KeyError: 'oops'")
+    where = f"(test_engine.py, line {broken.__code__.co_firstlineno + 2}, in broken)"
+    assert (outcome.status, outcome.reason) == (
+        "error",
+        f"the attack raised KeyError: 'oops' {where}",
+    )
 
 
 def test_asking_what_is_not_declared_is_refused() -> None:

@@ -12,7 +12,9 @@ import numpy as np
 
 from brittle.metrics.samples import sample_results
 from brittle.picture import Picture
-from brittle.reports.notebook import gentlest, summary_html
+from brittle.reports.notebook import gentlest, study_html, summary_html
+from brittle.reports.page import fragment
+from brittle.reports.study_page import StudyPage, StudyView
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.results import Result
 from brittle.studies.study import study_of
@@ -122,6 +124,14 @@ def test_a_study_is_a_table_in_notebooks_and_a_line_elsewhere() -> None:
     assert "mine" in text and "<table" in text and "&lt;i&gt;read this" in text
     assert repr(study) == "Study('grid', 'mine')"
     assert isinstance(study.table(), Table)
+
+
+def test_a_value_that_a_page_switches_is_shown_once() -> None:
+    both = fragment("switched.html.jinja", values=["48%", "51%"])
+    page = StudyPage("mine", headline=[("rate", both, "of 2 texts"), ("texts", 7, "")])
+    text = study_html(StudyView(page, []), "mine", Table([Column("a")], [["b"]]))
+    check_html(text)
+    assert "48%" in text and "51%" not in text and "<b" in text and "7" in text
 
 
 def test_a_table_shows_itself() -> None:

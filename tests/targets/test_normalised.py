@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle.candidates.characters import CLASSES, EditedCharacters
+from brittle.candidates.characters import EditedCharacters
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.targets.normalised import KeyedNormalised, ScoringByKeys, normalised, of_target
@@ -98,13 +98,11 @@ def test_a_run_says_what_the_defence_is_worth(tmp_path: Path, monkeypatch: Any) 
     monkeypatch.syspath_prepend(tmp_path)
     texts = ["a good film", "lovely", "a good and lovely tale", "dull", "a bad plot", "so good"]
     examples = [(t, "yes" if "good" in t or "lovely" in t else "no") for t in texts]
-    for name in CLASSES:
+    for name in ("look-alike", "spacing"):
         bare = brittle.attack("python:rater:rate", examples, name, folder=tmp_path)
         safe = brittle.attack("normalised:python:rater:rate", examples, name, folder=tmp_path)
         broken = [sum(row.status == "broken" for row in run.results()) for run in (bare, safe)]
-        assert broken[0] >= 3
-        if name in UNDONE:
-            assert broken[1] == 0 and safe.manifest["normalisation"][name]["is_normalised"]
-    # Dots in a word split in the middle are not joined: the normaliser is no cure for spacing.
-    spaced = brittle.attack("normalised:python:rater:rate", examples, "spacing", folder=tmp_path)
-    assert any(row.status == "broken" for row in spaced.results())
+        # A word with one space in it is not joined: the normaliser is no cure for spacing.
+        is_undone = name in UNDONE
+        assert broken[0] >= 3 and (broken[1] == 0) == is_undone
+        assert safe.manifest["normalisation"][name]["is_normalised"] == is_undone

@@ -87,6 +87,14 @@ class Setting:
 
 def settings(recipe: Recipe) -> list[Setting]:
     """List what can be set on an attack; the run fills in the rest."""
+    for name, parameter in parameters_of(recipe).items():
+        is_plain = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if is_plain and inspect.isfunction(recipe) and not is_filled_in(parameter):
+            raise UsageError(
+                f"The argument {name!r} of the attack {_name(recipe)} is not keyword-only, so that "
+                f"it is no setting and gets no flag. Put a * before the settings: "
+                f"def {_name(recipe)}(*, {name}=…)."
+            )
     return [
         _setting(recipe, parameter)
         for name, parameter in parameters_of(recipe).items()

@@ -192,7 +192,6 @@ def overview() -> str:
         for number, (name, about) in enumerate(rows):
             lines += _row(heading if number == 0 else "", name, about, max(20, width))
     lines += [
-        "",
         "Start with: brittle attack zoo:naive-bayes@mr auto --data mr --limit 100",
         "brittle COMMAND --help explains a command. brittle --version prints the version.",
     ]

@@ -25,18 +25,21 @@ if TYPE_CHECKING:
 
 
 def is_dry_run(
-    args: argparse.Namespace, forecast: Callable[[], Forecast], says_unknown: bool = True
+    args: argparse.Namespace,
+    forecast: Callable[[], Forecast],
+    says_unknown: bool = True,
+    always: bool = False,
 ) -> bool:
     """Say how much work is ahead if it may take long; tell whether that is all that was asked for.
 
-    Where the time is not known it is said only if `says_unknown`. With --dry-run it is always said,
-    as the result of the command.
+    Where the time is not known it is said only if `says_unknown`, and `always` where a limit is
+    set. With --dry-run it is always said, as the result of the command.
     """
     if args.quiet and not args.dry_run:
         return False
     ahead = forecast()
     if not args.dry_run:
-        if ahead.is_long and (says_unknown or ahead.seconds is not None):
+        if always or (ahead.is_long and (says_unknown or ahead.seconds is not None)):
             console.tell(ahead.sentence())
         return False
     if args.json:

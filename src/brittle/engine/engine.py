@@ -38,9 +38,9 @@ from brittle.engine.rounds import (
     judge_round,
     start_case,
 )
-from brittle.engine.running import Improvement, Outcome, RunningCase
+from brittle.engine.running import RAISED, Improvement, Outcome, RunningCase, all_failed, line_of
 from brittle.engine.workers import former_objects_frozen
-from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
+from brittle.errors import BrittleError, Interrupted, message_of
 from brittle.goals import Goal
 from brittle.goals.constraints import Constraint
 
@@ -96,10 +96,7 @@ class Engine:
             if ended:
                 yield in_float32(ended, self.goal, self.constraints, self.broker)
             if failing >= self.patience:
-                raise TargetDown(
-                    f"The last {failing} cases all ended in an error; the last one: "
-                    f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
-                )
+                raise all_failed(failing, ended[-1].reason, self.name)
 
     def _admitted(self, source: Iterator[Any], running: list[RunningCase]) -> Iterator[Case[Any]]:
         """Yield new cases while there is room; long ones need more of it, for they fill memory."""
@@ -260,6 +257,6 @@ class Engine:
             raise
         except Exception as error:
             r.winners = []
-            ended.append(r.outcome("error", f"the attack raised {message_of(error)}"))
+            ended.append(r.outcome("error", f"{RAISED} {message_of(error)}{line_of(error)}"))
             return False
         return True

@@ -7,18 +7,45 @@ what was found on the way; nothing here knows what an item is.
 
 from __future__ import annotations
 
+import traceback
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from brittle.asks import Answer, Ask, Case, KeepItems, Note, Sample, Search, Try, Unfit, leaves
+from brittle.errors import TargetDown
 from brittle.statuses import LevelStatus, Status
 
 Question = tuple[Ask[Any], Sequence[Any]]
 """A plain question and the items to ask it about."""
+
+
+RAISED = "the attack raised"
+
+
+def line_of(error: Exception) -> str:
+    """Say where an attack raised an error: its own line, not that of a library it called."""
+    frames = traceback.extract_tb(error.__traceback__)
+    package = str(Path(__file__).parent)
+    own = [frame for frame in frames if not frame.filename.startswith(package)]
+    outside = [frame for frame in own if "site-packages" not in frame.filename]
+    if not own:
+        return ""
+    frame = (outside or own)[-1]
+    return f" ({Path(frame.filename).name}, line {frame.lineno}, in {frame.name})"
+
+
+def all_failed(count: int, reason: str, attack: str) -> TargetDown:
+    """Build the error that stops a run whose last cases all failed, by the target or the attack."""
+    whose = f"attack {attack!r}" if reason.startswith(RAISED) else "target"
+    return TargetDown(
+        f"The last {count} cases all ended in an error; the last one: {reason}. Mend the {whose}, "
+        "then resume with --retry-errors."
+    )
 
 
 def cut_to_budget(questions: list[Question], left: int | None) -> tuple[list[Question], bool]:

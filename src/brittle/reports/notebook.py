@@ -6,8 +6,10 @@ on a light and on a dark page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 from brittle.formatting import label_in_words, number, percent, plural
@@ -86,7 +88,7 @@ def study_html(view: Any, name: str, table: Table) -> str:
     shown = {
         "name": name,
         "about": view.about or ", ".join(facts),
-        "headline": view.headline,
+        "headline": [(name, _over_all(value), over) for name, value, over in view.headline],
         "table": table,
         "notes": [in_words(note) for note in view.page.notes],
         "notes_are": view.page.notes_are,
@@ -114,6 +116,14 @@ def attempts_html(results: Sequence[Result], is_ladder: bool) -> str:
         "cases": [_shown_case(row, False) for row in results if has_adversary(row)],
     }
     return str(draw_part("notebook.attempts", shown)).strip()
+
+
+def _over_all(value: Any) -> Any:
+    """Return a value of a headline; of one that a page switches, that over all texts."""
+    if not hasattr(value, "__html__"):
+        return value
+    first = re.search(r'<span class="all">([^<]*)</span>', str(value))
+    return value if first is None else unescape(first[1])
 
 
 def gentlest(results: Sequence[Result], count: int) -> list[Result]:

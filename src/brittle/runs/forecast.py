@@ -116,17 +116,18 @@ def attack_work(
 ) -> Forecast:
     """Forecast an attack: its cases and, where queries cost something, how many there may be."""
     parts = searches([spec], attack, cases, folder)
-    if is_costly:
+    if is_costly or limits.budget is not None or limits.max_sent is not None:
         parts.append(Work(_queries(cases, limits), 0.0, ""))
     return Forecast(tuple(parts))
 
 
 def _queries(cases: int, limits: Limits) -> str:
     """Say how many queries a target may be sent."""
-    if limits.max_sent is not None:
-        return f"{plural(limits.max_sent, 'texts')} sent (--max-sent)"
-    if limits.budget is None:
+    asked = None if limits.budget is None else cases * limits.budget
+    if limits.max_sent is not None and (asked is None or limits.max_sent <= asked):
+        return f"{plural(limits.max_sent, 'texts')} sent, in as many requests or fewer (--max-sent)"
+    if limits.budget is None or asked is None:
         return (
             "no limit of queries is set (--budget sets one for each case, --max-sent for the run)"
         )
-    return f"{plural(cases * limits.budget, 'queries')} ({limits.budget:,} for each case)"
+    return f"{plural(asked, 'queries')} ({limits.budget:,} for each case)"

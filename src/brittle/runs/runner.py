@@ -20,7 +20,7 @@ from brittle.data.example import case_ids
 from brittle.engine.broker import Asker, Broker, Totals
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
-from brittle.errors import UsageError
+from brittle.errors import RunStopped, UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.opening import as_target
@@ -138,7 +138,11 @@ def attack(
             closing(_open_broker(job, store, limits, session)) as broker,
             reporting(progress, "attacking") as report,
         ):
-            _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
+            try:
+                _attack_cases(_Start(store, broker, job, taken, workforce, warn, report))
+            except RunStopped as stopped:
+                stopped.path = path
+                raise
         return Run(path)
 
 

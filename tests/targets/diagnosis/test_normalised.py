@@ -131,19 +131,6 @@ def test_the_ladder_leaves_a_normalised_level_out(run_of: Any) -> None:
     assert "look-alike: normalised by the target" in " ".join(summary_text(run).split())
 
 
-def test_a_bert_tokenizer_undoes_invisible_characters_and_case_by_its_keys() -> None:
-    pytest.importorskip("transformers")
-    from brittle.targets.transformers.classifier import of_model
-    from targets import tiny
-
-    tokenizer = tiny.tokenizer("bert")
-    target = of_model(tiny.model("bert", len(tokenizer)), tokenizer)
-    found = probed(target)
-    assert {one.by for one in found.values()} == {"keys"}
-    undone = {name for name, one in found.items() if one.is_normalised}
-    assert undone == {"invisible", "case"}  # full-width letters stay, and so do look-alikes
-
-
 def test_one_text_is_not_attacked_with_what_the_target_undoes_by_its_keys() -> None:
     class Keyed(Filter):
         def canonical(self, items: Any) -> list[bytes]:

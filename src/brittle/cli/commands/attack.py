@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from brittle.attacks import wanted_mask
@@ -31,7 +32,7 @@ from brittle.cli.command import (
 )
 from brittle.cli.console import shown
 from brittle.cli.output import is_dry_run
-from brittle.errors import BrittleError, UsageError
+from brittle.errors import BrittleError, RunStopped, UsageError
 from brittle.formatting import plural
 from brittle.levels import LEVELS
 from brittle.runs.options import TRIED_BUDGET, Keep, Limits
@@ -201,7 +202,9 @@ def _run_attack(args: argparse.Namespace) -> None:
         named_target(args), opened=open_target(args, fields, dataset.shape, dataset.labels)
     )
     is_costly = bool(declared_by(target.opened, "costly"))
-    if is_dry_run(args, lambda: _work(args, dataset, limits, is_costly), says_unknown=is_costly):
+    is_limited = limits.budget is not None or limits.max_sent is not None
+    forecast = partial(_work, args, dataset, limits, is_costly)
+    if is_dry_run(args, forecast, says_unknown=is_costly, always=is_limited):
         return
     _show_run(args, _attack(args, target, dataset, limits))
 
@@ -219,7 +222,11 @@ def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: 
         if progress is not None:
             progress(state)
 
-    with console.gentle_interrupt() as stopping, console.progress(args.quiet) as progress:
+    with (
+        _summary_at_a_stop(args.quiet),
+        console.gentle_interrupt() as stopping,
+        console.progress(args.quiet) as progress,
+    ):
         run = brittle.attack(
             target,
             dataset,
@@ -238,6 +245,31 @@ def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: 
     if rounds == 0 and not args.quiet:
         console.tell(f"Nothing was left to do: {_finished(run)}. --new starts over.")
     return run
+
+
+@contextmanager
+def _summary_at_a_stop(quiet: bool) -> Iterator[None]:
+    """Say, when a run stops early, what is done and what is left."""
+    try:
+        yield
+    except RunStopped as error:
+        if error.path is not None and error.path.is_file() and not quiet:
+            from brittle.runs.run import Run
+
+            with suppress(BrittleError):
+                console.tell(_progress_of(Run(error.path).as_stored()))
+        raise
+
+
+def _progress_of(run: Run) -> str:
+    """Say how many cases of a stopped run are done, how they ended, and how many are left."""
+    counts = run.counts()
+    done, planned = sum(counts.values()), int(run.manifest["examples"])
+    ended = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
+    return (
+        f"Done: {done:,} of {plural(planned, 'cases')}{f' ({ended})' if ended else ''}; left: "
+        f"{planned - done:,}. Run: {shown(run.path)} (brittle show {shlex.quote(run.name)})"
+    )
 
 
 def _finished(run: Run) -> str:

@@ -14,13 +14,12 @@ from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Failures
 from brittle.engine.engine import Engine
-from brittle.engine.running import Outcome
+from brittle.engine.running import Outcome, all_failed
 from brittle.errors import (
     BrittleError,
     Interrupted,
     LimitReached,
     RunStopped,
-    TargetDown,
     TargetError,
     UsageError,
     message_of,
@@ -268,12 +267,7 @@ class Driver:
             self.dealing.finish(number, result.case)
             self.failing = self.failing + 1 if result.status == "error" else 0
         if self.failing >= Engine.patience:
-            self._stop(
-                TargetDown(
-                    f"The last {self.failing} cases all ended in an error; the last one: "
-                    f"{results[-1].reason}. Mend the target, then resume with --retry-errors."
-                )
-            )
+            self._stop(all_failed(self.failing, results[-1].reason, self.job.attack_name))
 
     def _answer_questions(self) -> None:
         """Ask the target what workers want to know, all of one kind as one batch."""
