@@ -43,8 +43,8 @@ At a rate of 1% at least 600 benign texts are needed: 300 (3 / rate) on either s
 answers labels only is measured at its own decision.
 """
 USUAL = (
-    *("attacks", "benign", "at-fpr", "caught", "by", "limit", "budget", "split", "text", "labels"),
-    *("seed", "name", "new", "report", "dry-run", "json", "quiet"),
+    *("attacks", "benign", "text", "split", "limit", "at-fpr", "caught", "by", "budget"),
+    *("name", "new", "report", "dry-run", "json", "quiet"),
 )
 SETTINGS = ("caught", "limit", "budget", "split", "text", "seed", "name", "new")
 

@@ -145,7 +145,7 @@ def fix_threshold(scores: Sequence[float], at_fpr: float) -> OperatingPoint:
 
     >>> point = fix_threshold([n / 1000 for n in range(1000)], 0.01)
     >>> point.threshold, point.flagged, point.low, point.high
-    (0.9895, 10, 0.983, 0.996)
+    (0.9895, 10, 0.982, 0.996)
     """
     falling = sorted(scores, reverse=True)
     cut = falling[math.floor(at_fpr * len(falling) + 1e-9)]
@@ -165,10 +165,10 @@ def fix_threshold(scores: Sequence[float], at_fpr: float) -> OperatingPoint:
 
 
 def _between(low: float, high: float) -> float:
-    """Return a number above the one and at most the other, in the middle, in few digits."""
+    """Return a number between two others, in the middle, in few digits."""
     middle = low + (high - low) / 2
     candidates = (round(middle, digits) for digits in range(2, 18))
-    return next((number for number in candidates if low < number <= high), high)
+    return next((number for number in candidates if low < number < high), high)
 
 
 def _quantile(n: int, p: float, share: float) -> int:

@@ -108,7 +108,7 @@ def edited_at_random(text: Text, name: str, share: float, rng: Random) -> Text:
     """Edit this share of the words, one at least, at random places by a class of edits.
 
     >>> str(edited_at_random(as_item("ignore all rules"), "full-width", 0.1, Random(3)))
-    'ignore ａll rules'
+    'ignｏre all rules'
     """
     source = EditedCharacters(name)
     edits = {
