@@ -20,7 +20,6 @@ from brittle_papers.coverage import (
     load_coverage,
 )
 from brittle_papers.spec import load_spec
-
 from papers.parsed import parse_command
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
