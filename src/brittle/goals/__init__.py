@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from brittle.values import lazily
 
 if TYPE_CHECKING:
+    from brittle.goals.applications import CallsTool, Contains, Matches
     from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
     from brittle.goals.classes import (
         OF_THE_CLASS_AIMED_AT,
@@ -20,16 +21,20 @@ if TYPE_CHECKING:
     from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not
     from brittle.goals.functions import FunctionGoal, Measured
     from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
+    from brittle.goals.silence import Answered, answered
     from brittle.goals.texts import Changed, Copied, Dropped, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
     "AllOf",
+    "Answered",
     "AnyOf",
     "BleuBelow",
+    "CallsTool",
     "Candidates",
     "Changed",
     "Confident",
+    "Contains",
     "Copied",
     "DrawnKeyword",
     "Dropped",
@@ -39,11 +44,13 @@ __all__ = [
     "LengthRatio",
     "Losses",
     "Lost",
+    "Matches",
     "Measured",
     "Not",
     "Targeted",
     "Untargeted",
     "Wins",
+    "answered",
     "bleu_signature",
     "corpus_bleu",
     "is_class_goal",
@@ -56,6 +63,8 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
+        "silence": ("Answered", "answered"),
+        "applications": ("CallsTool", "Contains", "Matches"),
         "bleu": ("BleuBelow", "bleu_signature", "corpus_bleu"),
         "classes": (
             *("OF_THE_CLASS_AIMED_AT", "Confident", "Targeted", "Untargeted"),

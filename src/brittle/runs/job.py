@@ -23,9 +23,10 @@ from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.generators import open_generator
-from brittle.goals import Goal, needs_other_class
+from brittle.goals import Goal, answered, needs_other_class
 from brittle.goals.parsing import (
     check_goal,
+    check_repeats,
     goal_name,
     make_goal,
     no_classes,
@@ -114,7 +115,10 @@ class Job:
         names = {label: own[i] for label, i in index.items()}
         open_named = partial(open_generator, data=dataset.name)
         target_words = TargetWords(target, dataset)
-        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, own)
+        silent = declared_by(target, "silent")
+        spoken = [label for label in own if label not in silent]  # nobody aims at the others
+        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, spoken)
+        check_repeats(goal, declared_by(target, "repeats"))
         offers = offered(target, needs_other_class(goal))
         context = RunContext(own, names, dataset.open_columns, open_named, target_words, offers)
         search, name, resolved = resolve_attack(attack, settings, dataset.name, context)
@@ -283,8 +287,9 @@ class Job:
 def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
     """Build the engine that attacks the cases of a job."""
     settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
+    goal = answered(job.goal, job.labels, declared_by(job.target, "silent"))
     settings |= {"longest": job.kind.largest, "constraints": job.measuring.constraints}
-    return Engine(job.attack, job.goal, broker, **settings)
+    return Engine(job.attack, goal, broker, **settings)
 
 
 def check_helpers(helpers: Sequence[Any], attack: str) -> None:
