@@ -217,7 +217,10 @@ def format_effort(totals: Mapping[str, float]) -> str:
     if not asked:
         return "Nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} saved)" if 0 < sent < asked else ""
-    rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
+    if repeats := totals.get("repeats"):
+        rows = f"{plural(sent, 'answers')} ({number(repeats)} to each text), {number(asked)} asked"
+    else:
+        rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
     about = f", for all {plural(totals['cases'], 'cases')}" if "cases" in totals else ""
     time = f"{plural(calls, 'calls')}, {duration(totals.get('seconds', 0))}"
     return f"{rows}, {time}{_format_tokens(totals)}{about}"

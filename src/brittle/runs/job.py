@@ -22,6 +22,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
+from brittle.formatting import percent
 from brittle.generators import open_generator
 from brittle.goals import Goal, answered, needs_other_class
 from brittle.goals.parsing import (
@@ -34,6 +35,7 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
+from brittle.metrics.intervals import wilson
 from brittle.runs.measuring import Measuring
 from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
@@ -137,7 +139,7 @@ class Job:
         brought = _brought_helpers(search, target)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        notes += notes_on_precision(target)
+        notes += notes_on_precision(target) + notes_on_repeats(target)
         return Job(
             target=target,
             dataset=dataset,
@@ -331,6 +333,23 @@ def notes_on_precision(target: OpenTarget) -> list[str]:
     return [
         f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
         "shown are in float32, and no case is called proved."
+    ]
+
+
+def notes_on_repeats(target: OpenTarget) -> list[str]:
+    """Tell how sure the label of most answers is, where a target is asked several times."""
+    repeats = declared_by(target, "repeats")
+    if repeats == 1:
+        return []
+    counts = (repeats, repeats // 2 + 1)
+    shares = [
+        f"{k} of {repeats} alike are a share of {percent(wilson(k, repeats)[0], 0)} to "
+        f"{percent(wilson(k, repeats)[1], 0)}"
+        for k in dict.fromkeys(counts)
+    ]
+    return [
+        f"Each text is asked {repeats} times and most answers decide, because answers vary "
+        f"(95% interval: {'; '.join(shares)}). A tie is neither a pass nor a break."
     ]
 
 

@@ -260,6 +260,7 @@ class StoredTotals(TypedDict, total=False):
     tokens_read: Amount
     tokens_written: Amount
     money: Amount
+    repeats: Amount
 
 
 class Manifest(TypedDict, total=False):

@@ -276,6 +276,8 @@ class _Start:
         """Return what was computed for the run until now."""
         seconds = self._seconds_before + time.perf_counter() - self._begun
         counted: dict[str, float] = asdict(self.broker.totals) | {"seconds": seconds}
+        if (repeats := declared_by(self.job.target, "repeats")) > 1:
+            counted["repeats"] = repeats
         if not self.broker.totals.tokens:
             return {name: n for name, n in counted.items() if not name.startswith("tokens")}
         price = declared_by(self.job.target, "price")

@@ -69,6 +69,10 @@ class TargetDeclarations:
     """A method that returns the tokens read and written by this thread since it was last called."""
     price: tuple[float, float] | None = None
     """What a million tokens read and written cost."""
+    prompt_size: Callable[[Text], int] | None = None
+    """A method that returns how many characters it is sent with a text, where tokens are paid."""
+    max_written: int | None = None
+    """The most tokens of an answer, where a request says it."""
     max_answer: int | None = None
     """The characters that are kept of a text that it answers; None: by the length of its source."""
     vocabulary: Any = None

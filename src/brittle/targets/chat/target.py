@@ -20,7 +20,8 @@ from brittle.targets.chat.answers import MAX_READ_CHARACTERS, ChatLabels, ChatTe
 from brittle.targets.chat.request import ChatAddress, chat_endpoint, parse_price
 from brittle.targets.http.transport import HttpTransport
 from brittle.targets.labels import label_names
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import TargetOptions, render
+from brittle.text import Text
 
 log = logging.getLogger(__name__)
 MAX_REPEATS = 1000
@@ -34,8 +35,11 @@ class ChatClassifier(BlackBoxClassifier):
     ) -> None:
         super().__init__(transport)
         self.repeats, self.spent, self.price = answers.repeats, answers.meter.take, price
-        self.silent = SILENT_LABELS
+        self.silent, self.max_written = SILENT_LABELS, max_written(transport)
         self._is_label_only = not answers.by_tokens and answers.repeats == 1
+
+    def prompt_size(self, text: Text) -> int:
+        return prompt_size(self.transport, text)
 
     @property
     def label_only(self) -> bool:
@@ -56,6 +60,22 @@ class ChatModel(BlackBoxTranslator):
         super().__init__(transport)
         self.repeats, self.spent, self.price = answers.repeats, answers.meter.take, price
         self.join_repeats = join_texts
+        self.max_written = max_written(transport)
+
+    def prompt_size(self, text: Text) -> int:
+        return prompt_size(self.transport, text)
+
+
+def prompt_size(transport: Any, text: Text) -> int:
+    """Return how many characters the messages of a request have."""
+    messages = transport.endpoint.body([render(text, transport.mask)])["messages"]
+    return sum(len(str(message.get("content") or "")) for message in messages)
+
+
+def max_written(transport: Any) -> int | None:
+    """Return the most tokens of an answer, if the request limits them."""
+    limit = transport.endpoint.template.get("max_tokens")
+    return limit if isinstance(limit, int) else None
 
 
 def join_rows(rows: Sequence[Sequence[float]], labels: Sequence[str]) -> list[float]:
