@@ -28,6 +28,7 @@ import natural_items
 import natural_text_items
 import trust_items
 from brittle_papers.page import load_notes
+from brittle_papers.spec import load_spec
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -38,7 +39,7 @@ Row = tuple[str, str, str]
 WHITE_BOX = (
     "tests/zoo/test_white_box.py",
     "tests/zoo/test_pairs.py",
-    "tests/ranking/test_characters.py",
+    "tests/ranking/test_hotflip_scores.py",
     "tests/ranking/test_subwords.py",
     "tests/ranking/test_respellings.py",
     "tests/targets/transformers/test_alignment.py",
@@ -51,6 +52,8 @@ WHITE_BOX = (
 
 FINDINGS = {"jsma-strongest": "imdb"}
 """Findings that must agree, by key, with the paper whose command finds them."""
+FORMER_CLAIMS = {"pretrained"}
+"""Claims that pages from before the rules changed have: they are several claims today."""
 MAX_P = 0.05
 
 
@@ -224,7 +227,10 @@ def findings(given: Any) -> Iterator[Row]:
 
 
 def explained(paper: str, found: dict[str, Any], papers: Path) -> Row:
-    """Say how many findings of a paper agree, and whether the others have a reason."""
+    """Say how many findings of a paper agree, and whether the others have a reason.
+
+    A reason may also be said to be unknown.
+    """
     command = f"brittle papers {paper} --json"
     if not found:
         return f"no figures of the paper {paper!r} are there", command, "not done"
@@ -235,6 +241,8 @@ def explained(paper: str, found: dict[str, Any], papers: Path) -> Row:
         key
         for key, row in found.items()
         if row["verdict"] != "agrees"
+        and key not in FORMER_CLAIMS
+        and not load_spec(paper).claims.get(key, {}).get("is_check")
         and notes.get(key, attention_items.NO_REASON).startswith(attention_items.NO_REASON)
     ]
     reasons = f"no reason is written for {', '.join(missing)}" if missing else "all with reasons"
@@ -500,7 +508,7 @@ def annotation(given: Any) -> Iterator[Row]:
 
 
 def measures(given: Any) -> Iterator[Row]:
-    yield from tests("tests/runs/test_measuring.py", "tests/constraints")
+    yield from tests("tests/runs/test_measuring.py", "tests/goals/test_constraints.py")
     yield from some(trust_items.measures())
 
 

@@ -66,7 +66,7 @@ def one_screen(output: str) -> str:
 def alternative_text(output: str) -> str:
     """Write the figures of the picture for people who do not see it."""
     [accuracy] = re.findall(r"  accuracy +([\d.]+%)", output)
-    levels = re.findall(r"  after (\w[\w ]*?) {2,}([\d.]+%)", output)
+    levels = re.findall(r"  after (\w[\w -]*?) {2,}([\d.]+%)", output)
     after = ", ".join(f"{share} after {level}" for level, share in levels)
     return f"The first screen of the report: accuracy {accuracy}, {after}."
 
@@ -88,10 +88,8 @@ def with_demo(readme: str, output: str) -> str:
     _, _, after = rest.partition(CLOSING)
     if not after:
         sys.exit(f"README.md has no place for the output: {OPENING} … {CLOSING}.")
-    before = re.sub(
-        r'(docs/report.png"[^>]* alt=")[^"]*"', rf'\1{alternative_text(output)}"', before
-    )
-    return f"{before}{OPENING}\n```text\n{output}\n```\n{CLOSING}{after}"
+    page = f"{before}{OPENING}\n```text\n{output}\n```\n{CLOSING}{after}"
+    return re.sub(r'(docs/report.png"[^>]* alt=")[^"]*"', rf'\1{alternative_text(output)}"', page)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from hypothesis import settings
 
 import brittle
 import costs
+import forking
 from brittle import redaction
 from brittle.targets import registry
 from brittle.targets.registry import Opener, TargetKind
@@ -53,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Give the test run one empty cache, never the user's: workers inherit the variable."""
     config.pluginmanager.register(costs)
+    config.add_cleanup(forking.stop)
     if not hasattr(config, "workerinput"):
         folder = tempfile.mkdtemp(prefix="brittle-tests-")
         os.environ["BRITTLE_CACHE"] = os.environ[SHARED_CACHE] = folder

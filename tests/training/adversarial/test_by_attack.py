@@ -101,7 +101,7 @@ def test_names_and_settings() -> None:
         ("hotflop", "Did you mean 'hotflip'"),
         (
             "zzz",
-            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, auto,"
+            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, look-alike, auto,"
             r" .*python:module:name",
         ),
         ("key-any,drawz=3", "Unknown setting of key-any 'drawz'. Did you mean 'draws'"),
