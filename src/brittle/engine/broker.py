@@ -253,7 +253,8 @@ class Broker:
         if self.most_tokens is not None and self.totals.tokens >= self.most_tokens:
             return [], LimitReached(
                 f"The limit of {self.most_tokens} tokens is reached. The same command with a "
-                "higher --max-tokens goes on from here."
+                "higher --max-tokens goes on from here.",
+                "--max-tokens",
             )
         granted = self.grant(len(batch))
         if granted >= len(batch):

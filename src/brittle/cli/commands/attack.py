@@ -204,7 +204,7 @@ def _run_attack(args: argparse.Namespace) -> None:
         named_target(args), opened=open_target(args, fields, dataset.shape, dataset.labels)
     )
     is_costly = bool(declared_by(target.opened, "costly"))
-    is_limited = limits.budget is not None or limits.max_sent is not None
+    is_limited = any(getattr(limits, name) is not None for name in COSTS)
     forecast = partial(_work, args, dataset, limits, is_costly, target.opened)
     if is_dry_run(args, forecast, says_unknown=is_costly, always=is_limited):
         return
