@@ -11,7 +11,7 @@ import pytest
 import brittle
 from brittle.answers import SILENT_LABELS
 from brittle.asks import Case
-from brittle.goals import Candidates, Untargeted, answered
+from brittle.goals import Candidates, Untargeted, needs_answer
 from brittle.text import Text
 
 LABELS = ("no", "yes", *SILENT_LABELS)
@@ -20,13 +20,13 @@ TEXT = "a good film with a funny plot and a great cast"
 
 
 def test_an_answer_without_a_label_neither_wins_nor_gains() -> None:
-    goal = answered(Untargeted(), LABELS, SILENT_LABELS)
+    goal = needs_answer(Untargeted(), LABELS, SILENT_LABELS)
     case = Case("one", Text.of(TEXT), label=1)
     rows = [NO, YES, UNPARSED, REFUSED, [0.3, 0.2, 0.5, 0.0, 0.0], [0.3, 0.5, 0.2, 0.0, 0.0]]
     loss, won = goal.judge(Candidates((case,), (6,), [case.item] * 6, rows))
     assert won.tolist() == [True, False, False, False, False, False]
     assert loss.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.3]
-    assert answered(Untargeted(), ("no", "yes"), ()) == Untargeted()
+    assert needs_answer(Untargeted(), ("no", "yes"), ()) == Untargeted()
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Talker:
 
 def ended(first: list[float], others: Any, attack: str = "salient-swap") -> Any:
     talker = Talker(first, others)
-    run = brittle.attack(talker, [(TEXT, "yes")], attack, budget=200, measures="none")
+    run = brittle.attack(talker, [(TEXT, "yes")], attack, budget=200, measures="none", new=True)
     (row,) = run.results()
     return row
 
@@ -80,5 +80,7 @@ def test_candidates_without_a_label_are_neither_a_pass_nor_a_break(
     some = ended(YES, lambda text: REFUSED if len(text) % 2 else YES)
     assert (some.status, some.reason) == ("held", "some candidates got no label")
     assert ended(YES, lambda text: NO if "film" not in text else UNPARSED).status == "broken"
-    run = brittle.attack(Talker(YES, lambda _: UNPARSED), [(TEXT, "yes")], "exhaustive", words=1)
+    run = brittle.attack(
+        Talker(YES, lambda _: UNPARSED), [(TEXT, "yes")], "exhaustive", words=1, new=True
+    )
     assert run.results()[0].status == "unparsed", "nothing is proved by answers that say nothing"

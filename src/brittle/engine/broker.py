@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from brittle.asks import ANSWER
+from brittle.engine.asking import Journal, Totals
 from brittle.engine.desks import (
     BatchCost,
     BatchSize,
@@ -34,61 +35,6 @@ from brittle.errors import Interrupted, LimitReached
 
 KEYS_AT_ONCE = 256  # that are looked up in the journal
 BYTES_PER_WORD = 4  # in a key of token ids
-
-
-class Journal(Protocol):
-    """Where answers that cost something are kept before they are used."""
-
-    def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]: ...
-
-    def keep(
-        self,
-        question: str,
-        answers: Sequence[tuple[bytes, Any]],
-        tokens: tuple[int, int] = (0, 0),
-    ) -> None: ...
-
-
-class Asker(Protocol):
-    """Who answers the first questions of a run: a broker, or a worker in its place."""
-
-    @property
-    def most_sent(self) -> int | None: ...
-
-    @property
-    def left(self) -> int | None: ...
-
-    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
-
-    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
-
-
-@dataclass
-class Totals:
-    """What a broker has done so far on counted desks; `sent` counts the items really computed.
-
-    Of a target that counts them, the tokens that it read and wrote are here too.
-    """
-
-    asked: int = 0
-    sent: int = 0
-    calls: int = 0
-    busy: float = 0.0
-    tokens_read: int = 0
-    tokens_written: int = 0
-
-    def add(self, other: Totals) -> None:
-        """Add what another broker has done."""
-        self.asked += other.asked
-        self.sent += other.sent
-        self.calls += other.calls
-        self.busy += other.busy
-        self.tokens_read += other.tokens_read
-        self.tokens_written += other.tokens_written
-
-    @property
-    def tokens(self) -> int:
-        return self.tokens_read + self.tokens_written
 
 
 @dataclass

@@ -45,11 +45,10 @@ from brittle.engine.running import (
     RunningCase,
     all_failed,
     line_of,
-    status_of_silence,
 )
 from brittle.engine.workers import former_objects_frozen
 from brittle.errors import BrittleError, Interrupted, message_of
-from brittle.goals import Answered, Goal
+from brittle.goals import Goal, NeedsAnswer, status_of_silence
 from brittle.goals.constraints import Constraint
 from brittle.statuses import Status
 
@@ -134,7 +133,7 @@ class Engine:
             case = replace(case, budget=left, is_constrained=bool(self.constraints))
             started, reason = start_case(self.goal, case, payload)
             first = Improvement(1, started.start_loss, case.item, payload)
-            if isinstance(self.goal, Answered) and (silence := self.goal.silence(payload)):
+            if isinstance(self.goal, NeedsAnswer) and (silence := self.goal.silence(payload)):
                 status, reason = status_of_silence(silence)
             elif reason is None and not case.item.size:
                 reason = NOTHING_TO_EDIT
@@ -207,7 +206,7 @@ class Engine:
                 ended.append(r.outcome("error", message_of(failure)))
                 is_over = True
             elif isinstance(leaf, Try):
-                if isinstance(self.goal, Answered):
+                if isinstance(self.goal, NeedsAnswer):
                     r.note_silent(self.goal.count_silent(answer.answers), len(asked))
                 is_over = r.judge(leaf, asked, answer)
             elif leaf.is_query:

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from brittle.answers import REFUSED, TIED
 from brittle.asks import Answer, Ask, Case, KeepItems, Note, Sample, Search, Try, Unfit, leaves
 from brittle.errors import TargetDown
+from brittle.goals import status_of_silence
 from brittle.statuses import LevelStatus, Status
 
 Question = tuple[Ask[Any], Sequence[Any]]
@@ -125,13 +125,6 @@ class Outcome:
 
 SOME_SILENT, ALL_SILENT = "some candidates got no label", "no candidate got a label"
 """The reasons of a case that is not broken, where the target did not always answer."""
-
-
-def status_of_silence(label: str) -> tuple[Status, str]:
-    """Return status and reason of a case whose original got this in place of a label."""
-    if label == TIED:
-        return "skipped", "tied answers"
-    return ("refused", "") if label == REFUSED else ("unparsed", "")
 
 
 FIRST_PART = 4

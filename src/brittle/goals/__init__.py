@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not
     from brittle.goals.functions import FunctionGoal, Measured
     from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
-    from brittle.goals.silence import Answered, answered
+    from brittle.goals.silence import NeedsAnswer, needs_answer, status_of_silence
     from brittle.goals.texts import Changed, Copied, Dropped, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
     "AllOf",
-    "Answered",
     "AnyOf",
     "BleuBelow",
     "CallsTool",
@@ -46,24 +45,25 @@ __all__ = [
     "Lost",
     "Matches",
     "Measured",
+    "NeedsAnswer",
     "Not",
     "Targeted",
     "Untargeted",
     "Wins",
-    "answered",
     "bleu_signature",
     "corpus_bleu",
     "is_class_goal",
     "is_reached",
     "judge_one",
+    "needs_answer",
     "needs_other_class",
     "spec_of",
+    "status_of_silence",
 ]
 
 __getattr__ = lazily(
     __name__,
     {
-        "silence": ("Answered", "answered"),
         "applications": ("CallsTool", "Contains", "Matches"),
         "bleu": ("BleuBelow", "bleu_signature", "corpus_bleu"),
         "classes": (
@@ -73,6 +73,7 @@ __getattr__ = lazily(
         "combined": ("AllOf", "AnyOf", "DrawnKeyword", "Not"),
         "functions": ("FunctionGoal", "Measured"),
         "protocol": ("Candidates", "Goal", "Losses", "Wins", "judge_one", "spec_of"),
+        "silence": ("NeedsAnswer", "needs_answer", "status_of_silence"),
         "texts": ("Changed", "Copied", "Dropped", "Keyword", "LengthRatio", "Lost"),
     },
 )

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from brittle.answers import SCORES, AnswerKind
+from brittle.answers import REFUSED, SCORES, TIED, AnswerKind
 from brittle.asks import Case
 from brittle.goals.protocol import Candidates, Goal, Losses, Wins, spec_of
+from brittle.statuses import Status
 
 
 @dataclass(frozen=True)
-class Answered:
+class NeedsAnswer:
     """Another goal is reached by an answer; the `silent` labels stand at these indices."""
 
     goal: Goal
@@ -59,7 +60,14 @@ class Answered:
         return spoken
 
 
-def answered(goal: Goal, labels: Sequence[str], silent: Sequence[str]) -> Goal:
+def needs_answer(goal: Goal, labels: Sequence[str], silent: Sequence[str]) -> Goal:
     """Return a goal that only an answer reaches; the goal itself, if the target always answers."""
     indices = tuple((n, label) for n, label in enumerate(labels) if label in silent)
-    return Answered(goal, indices) if indices else goal
+    return NeedsAnswer(goal, indices) if indices else goal
+
+
+def status_of_silence(label: str) -> tuple[Status, str]:
+    """Return status and reason of a case whose original got this in place of a label."""
+    if label == TIED:
+        return "skipped", "tied answers"
+    return ("refused", "") if label == REFUSED else ("unparsed", "")

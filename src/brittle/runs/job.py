@@ -24,7 +24,7 @@ from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.formatting import percent
 from brittle.generators import open_generator
-from brittle.goals import Goal, answered, needs_other_class
+from brittle.goals import Goal, needs_answer, needs_other_class
 from brittle.goals.parsing import (
     check_goal,
     check_repeats,
@@ -289,7 +289,7 @@ class Job:
 def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
     """Build the engine that attacks the cases of a job."""
     settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
-    goal = answered(job.goal, job.labels, declared_by(job.target, "silent"))
+    goal = needs_answer(job.goal, job.labels, declared_by(job.target, "silent"))
     settings |= {"longest": job.kind.largest, "constraints": job.measuring.constraints}
     return Engine(job.attack, goal, broker, **settings)
 

@@ -17,7 +17,8 @@ from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
 from brittle.data.example import case_ids
-from brittle.engine.broker import Asker, Broker, Totals
+from brittle.engine.asking import Asker, Totals
+from brittle.engine.broker import Broker
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
 from brittle.errors import RunStopped, UsageError
