@@ -60,12 +60,14 @@ fish:  brittle setup completion fish > ~/.config/fish/completions/brittle.fish
 | code | meaning | what a script should do |
 |---|---|---|
 | 0 | everything worked | go on |
-| 1 | a check failed: `compare --fail-if-worse` found a worse model, or `verify` found a text that \
-no longer breaks the target | fail, and keep the report |
+| 1 | a check failed: `gate` or `compare --fail-if-worse` found a worse model, or `verify` found a \
+text that no longer breaks the target | fail, and keep the report |
 | 2 | the command is wrong, or a file cannot be read; nothing was done | fail; the message says \
 what to change |
 | 3 | the work is not complete: the target failed, or a limit was reached | run the same command \
 again: it resumes |
+| 4 | `gate` cannot tell with so few cases; the message says how many would tell | warn, or fail: \
+`gate --strict` ends with 1 instead |
 | 130 | you interrupted it | run the same command again: it resumes |
 """
 

@@ -94,12 +94,14 @@ ROOMS: dict[str, set[str]] = {
         *("targets", "text", "validity", "values", "workflow", "zoo"),
     },
     "studies": {
-        *("answers", "asks", "attacks", "candidates", "data", "edits", "english", "errors"),
+        *("answers", "asks", "attacks", "candidates", "data", "edits", "engine", "english"),
         *(
+            "errors",
             "formatting",
             "generators",
             "kinds",
             "latent",
+            "levels",
             "metrics",
             "opening",
             "progress",
@@ -246,6 +248,7 @@ def test_the_public_names() -> None:
             "data",
             "gate",
             "grid",
+            "guard",
             "importance",
             "ladder",
             "mine",

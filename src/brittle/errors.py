@@ -10,7 +10,8 @@
     │   ├── LimitReached      as many items were sent as the user allowed
     │   ├── TargetDown        the target answers nothing at all, or hangs
     │   └── StoreError        the run's file cannot be read or written
-    └── GateFailed            a check asked for by the user did not hold (exit code 1)
+    ├── GateFailed            a check asked for by the user did not hold (exit code 1)
+    └── CannotTell            there are too few cases to decide a check (exit code 4)
 
 A message tells what happened, what was got, what was expected, and the remedy. Whatever it quotes,
 it holds no secret, and nothing that steers a terminal.
@@ -90,6 +91,12 @@ class GateFailed(BrittleError):
     """A check asked for by the user did not hold."""
 
     exit_code = 1
+
+
+class CannotTell(BrittleError):
+    """There are too few cases to decide a check asked for by the user."""
+
+    exit_code = 4
 
 
 def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> UsageError:

@@ -1,5 +1,5 @@
 """The command line: parse, call the library, print. Exit codes: 0 fine, 1 a gate failed, 2 usage,
-3 incomplete (the same command resumes), 130 interrupted."""
+3 incomplete (the same command resumes), 4 too few cases to decide, 130 interrupted."""
 
 from __future__ import annotations
 

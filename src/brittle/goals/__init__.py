@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
     from brittle.goals.classes import (
         OF_THE_CLASS_AIMED_AT,
+        Below,
         Confident,
         Targeted,
         Untargeted,
@@ -28,6 +29,7 @@ __all__ = [
     "OF_THE_CLASS_AIMED_AT",
     "AllOf",
     "AnyOf",
+    "Below",
     "BleuBelow",
     "CallsTool",
     "Candidates",
@@ -67,7 +69,7 @@ __getattr__ = lazily(
         "applications": ("CallsTool", "Contains", "Matches"),
         "bleu": ("BleuBelow", "bleu_signature", "corpus_bleu"),
         "classes": (
-            *("OF_THE_CLASS_AIMED_AT", "Confident", "Targeted", "Untargeted"),
+            *("OF_THE_CLASS_AIMED_AT", "Below", "Confident", "Targeted", "Untargeted"),
             *("is_class_goal", "is_reached", "needs_other_class"),
         ),
         "combined": ("AllOf", "AnyOf", "DrawnKeyword", "Not"),

@@ -68,7 +68,7 @@ def fill_in(template: str, where: str) -> str:
 
 T = TypeVar("T")
 Labels = str | Sequence[str] | Mapping[str, str] | None
-ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
+ScoreKind = Literal["auto", "prob", "percent", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 ANSWERS = ("auto", "scores", "text")
 """What a target can be declared to answer (`--answers`); auto: what is known of its kind."""

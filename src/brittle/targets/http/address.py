@@ -23,7 +23,7 @@ from brittle.targets.fingerprints import probe_texts
 from brittle.targets.http.endpoint import FLAGS, Endpoint, build_endpoint, slots
 from brittle.targets.http.transport import HttpTransport, describe_endpoint, of_endpoint
 from brittle.targets.options import VARIABLE, TargetOptions
-from brittle.targets.scores import MAX_SUM_ERROR
+from brittle.targets.scores import MAX_SUM_ERROR, are_percentages
 
 log = logging.getLogger(__name__)
 LABEL_KEYS = ("label", "class", "category", "prediction", "predicted_label", "name")
@@ -64,7 +64,7 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
             "negative,positive. If it answers texts: --answers text."
         )
     if form is None:
-        return of_endpoint(endpoint, options)  # whose errors say what is wrong with it
+        return _unrecognised(endpoint, options, reply)
     endpoint = replace(
         endpoint,
         path=(*endpoint.path, *form.path),
@@ -82,6 +82,23 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
         endpoint = replace(endpoint, labels=tuple(options.data_labels))
     log.warning("%s answers %s.", describe_endpoint(endpoint), form)
     return of_endpoint(endpoint, options)
+
+
+def _unrecognised(
+    endpoint: Endpoint, options: TargetOptions, reply: Any
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Open an endpoint whose answers have no usual form; its parser says what is wrong with them.
+
+    An answer that is of no use is refused here, not once for every text.
+    """
+    target = of_endpoint(endpoint, options)
+    answers = target.transport.answers
+    try:
+        answers.parse([_at_path(endpoint, reply)], 1, describe_endpoint(endpoint))
+    except BrittleError as error:
+        target.close()
+        raise UsageError(f"Asked about a plain sentence: {error}") from error
+    return target
 
 
 def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
@@ -156,7 +173,7 @@ def _parts(value: Any) -> list[tuple[Any, Any]]:
 def _scored(path: tuple[str, ...], value: Any, scores: str) -> Form | None:
     """Recognise a score for every label, at this place."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(e, Mapping) for e in value):
-        keys = _keys(value[0])
+        keys = _keys(value[0]) or _only_keys(value, scores)
         if keys is not None and all(set(keys) <= set(entry) for entry in value):
             return Form(path, ENTRIES, keys)
     if isinstance(value, Mapping) and _are_scores(list(value.values()), scores):
@@ -188,9 +205,27 @@ def _keys(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     return (label, score) if label is not None and score is not None else None
 
 
+def _only_keys(entries: Sequence[Mapping[str, Any]], scores: str) -> tuple[str, str] | None:
+    """Return the keys of entries with other names, if only one can be the label, and one the score.
+
+    >>> _only_keys([{"kind": "spam", "pct": 0.9}, {"kind": "fine", "pct": 0.1}], "auto")
+    ('kind', 'pct')
+    """
+    labels, numbers = [], []
+    for key in entries[0]:
+        values = [entry.get(key) for entry in entries]
+        if all(isinstance(value, str) for value in values) and len(set(values)) == len(values):
+            labels.append(key)
+        elif _are_scores(values, scores) or _are_scores(values, "percent"):
+            numbers.append(key)
+    return (labels[0], numbers[0]) if len(labels) == len(numbers) == 1 else None
+
+
 def _are_scores(values: Sequence[Any], scores: str) -> bool:
     if len(values) < 2 or not all(map(_is_number, values)):
         return False
+    if scores == "percent":
+        return are_percentages(values)
     return scores == "logits" or (
         all(0 <= value <= 1 for value in values) and abs(sum(values) - 1) <= MAX_SUM_ERROR
     )
