@@ -182,7 +182,7 @@ def first_example(parser: HelpfulParser) -> str:
 def overview() -> str:
     """Format what `brittle --help` prints: all commands on one screen, by heading."""
     lines = [
-        "usage: brittle COMMAND …  (brittle COMMAND --help explains it; brittle --version)",
+        "usage: brittle COMMAND …   (brittle COMMAND --help explains it)",
         "Find the inputs that break a text model, and measure how easily it breaks.",
         "",
     ]

@@ -43,7 +43,7 @@ At a rate of 1% at least 600 benign texts are needed: 300 (3 / rate) on either s
 answers labels only is measured at its own decision.
 """
 USUAL = (
-    *("attacks", "benign", "text", "split", "limit", "at-fpr", "caught", "by", "budget"),
+    *("attacks", "benign", "split", "limit", "at-fpr", "caught", "by", "budget"),
     *("name", "new", "report", "dry-run", "json", "quiet"),
 )
 SETTINGS = ("caught", "limit", "budget", "split", "text", "seed", "name", "new")
