@@ -17,7 +17,6 @@ from brittle.asks import Embed
 from brittle.attacks import Setting, changed_settings, recipe, settings
 from brittle.data import Dataset
 from brittle.errors import BrittleError, UsageError, unknown
-from brittle.redaction import short_repr
 from brittle.runs.job import Job
 from brittle.studies.grid.study import split_row
 from brittle.studies.pools import Member
@@ -147,7 +146,7 @@ def _refuse_objects(rows: Iterable[Any]) -> None:
     module = "my_attacks" if kind.__module__ == "__main__" else kind.__module__
     name = f"python:{module}:{kind.__qualname__}"
     raise UsageError(
-        f"Got the attack {short_repr(obj)}, an object. Expected its name, since a study stores it "
+        f"Got the attack {kind.__name__} as an object. Expected its name, since a study stores it "
         f"and its workers look it up. Put the attack into a module, and write '{name}', with "
         f"settings after the name: '{name}:words=5'."
     )
