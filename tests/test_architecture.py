@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "moves": {"text"},
     "spaces": {"text"},
     "values": {"errors"},
-    "goals": {"answers", "asks", "edits", "errors", "text", "values"},
+    "goals": {"answers", "asks", "edits", "errors", "statuses", "text", "values"},
     "levels": {"errors"},
     "results": {"edits", "safety", "statuses"},
     "testing": {"answers", "latent", "moves", "text"},
