@@ -175,7 +175,7 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
 """Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
 
 DATA_KEYWORDS = ("text", "label", "locked", "skip_bad", "split")
-"""Options of `brittle.data.load` that users write in `brittle.attack`; no own attack has such settings."""
+"""Options of `brittle.data.load` that users write in `brittle.attack`, too."""
 
 
 def refuse_data_keywords(keywords: Mapping[str, Any], attack: object) -> None:

@@ -30,8 +30,15 @@ from brittle.progress import Progress, reporting
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
-from brittle.runs.options import Aim, Keep, Limits, Session, refuse_data_keywords,
-    split_flat, with_flat
+from brittle.runs.options import (
+    Aim,
+    Keep,
+    Limits,
+    Session,
+    refuse_data_keywords,
+    split_flat,
+    with_flat,
+)
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,

@@ -115,7 +115,20 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
+    meant = _meant(spec)
+    if meant is not None:
+        raise UsageError(f"Got the target {spec!r}. Did you mean {meant!r}?")
     raise _not_a_target(repr(spec))
+
+
+def _meant(spec: str) -> str | None:
+    """Return the target that is named without its prefix: a TOML file, or what is in a module."""
+    if spec.endswith(".toml") and Path(spec).is_file():
+        return f"http:{spec}"
+    module, _, name = spec.replace(".py:", ":").partition(":")
+    if name.isidentifier() and module.isidentifier() and Path(f"{module}.py").is_file():
+        return f"python:{module}:{name}"
+    return None
 
 
 def _check_setting(spec: str) -> None:
