@@ -160,7 +160,9 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     for result in gentlest(results, examples):
         parts += ["", _outcome(result, None), Highlighted(result)]
     commands = [f"  {visible(line)}" for line in next_commands(run.name, manifest)]
-    return Group(*parts, "", *(Text(line, style="dim", no_wrap=True) for line in commands))
+    return Group(
+        *parts, "", *(Text(line, style="dim", no_wrap=True, overflow="ignore") for line in commands)
+    )
 
 
 def gentlest(results: Sequence[Result], n: int) -> list[Result]:

@@ -53,6 +53,14 @@ class Limits:
             is_positive=True,
         ),
     ] = None
+    max_tokens: Annotated[
+        int | None,
+        Flag(
+            "of a chat model: send nothing more after N tokens, read and written, in the whole run",
+            metavar="N",
+            is_positive=True,
+        ),
+    ] = None
     batch: Annotated[
         int | None,
         Flag("send N texts in one call (default: automatic)", metavar="N", is_positive=True),
@@ -149,9 +157,11 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),
     **{name: ("target", name) for name in ("body", "path", "header")},
+    **{name: ("target", name) for name in ("prompt", "key_env", "read", "repeats", "price")},
     "trust_pickle": ("target", "trust_pickle"),
     **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
     **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
+    "max_tokens": ("limits", "max_tokens"),
     "watchdog": ("limits", "watchdog"),
     "keep_meaning": ("keep", "meaning"),
     "keep_fluent": ("keep", "fluent"),

@@ -153,8 +153,8 @@ def label_texts(
     The target is sent only texts whose labels are not in `memory`, each once. Labels are written
     there as soon as they are known; those of another target, by its fingerprint, do not count.
     """
-    keys = [_digest(text) for text in texts]
-    known = _load(memory, target.fingerprint)
+    keys = [text_key(text) for text in texts]
+    known = {key: int(label) for key, label in load_answers(memory, target.fingerprint).items()}
     new = {key: Text.of(dict(text)) for key, text in zip(keys, texts) if key not in known}
     order = sorted(new, key=lambda key: len(new[key]))
     index = {label: n for n, label in enumerate(target.labels)}
@@ -162,34 +162,36 @@ def label_texts(
         batch = order[start : start + TEXTS_PER_CALL]
         labels = predict_labels(target, [new[key] for key in batch])
         answers = {key: index[label] for key, label in zip(batch, labels)}
-        _append(memory, target.fingerprint, answers)
+        append_answers(memory, target.fingerprint, answers)
         known |= answers
         report(f"{start + len(batch):,} of {plural(len(order), 'texts')}")
     return [known[key] for key in keys]
 
 
-def _digest(text: Fields) -> str:
+def text_key(text: Fields) -> str:
+    """Return the key under which the answer on a text is kept."""
     content = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:20]
 
 
-def _load(memory: Path, fingerprint: str) -> dict[str, int]:
-    known: dict[str, int] = {}
+def load_answers(memory: Path, fingerprint: str) -> dict[str, float]:
+    """Return the answers of a target, a number for every text, that a file keeps by their keys."""
+    known: dict[str, float] = {}
     if not memory.is_file():
         return known
     for line in memory.read_text("utf-8").splitlines():
         try:
             content = json.loads(line)
             if content["fingerprint"] == fingerprint:
-                known |= {text: int(label) for text, label in content["labels"].items()}
+                known |= {text: float(answer) for text, answer in content["labels"].items()}
         except DAMAGED:
             continue  # empty, or the end of a write that was interrupted
     return known
 
 
-def _append(memory: Path, fingerprint: str, labels: dict[str, int]) -> None:
+def append_answers(memory: Path, fingerprint: str, answers: Mapping[str, float]) -> None:
     """Append one line; it begins with a line break, which ends a line that was cut off."""
     make_private_folder(memory.parent)
     with open_private(memory) as file:
-        line = json.dumps({"fingerprint": fingerprint, "labels": labels})
+        line = json.dumps({"fingerprint": fingerprint, "labels": answers})
         file.write(f"\n{line}".encode())
