@@ -62,7 +62,7 @@ class CoveragePlace:
 
     def link(self) -> str:
         """Format the place as a link from a page beside it."""
-        return f"[{self.heading}]({self.page}.md#{anchor(self.heading)})"
+        return f"[{self.page}: {self.heading}]({self.page}.md#{anchor(self.heading)})"
 
 
 @dataclass(frozen=True)
