@@ -18,6 +18,8 @@ from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
 from brittle.validity.figures import LevelReading
 
+from .conftest import MakeRun
+
 READ = {"careful": LevelReading(60, 90, 100, "one language model", "film reviews")}
 FILMS = [
     ("a good film, but it is not very long", "positive"),
@@ -106,8 +108,11 @@ def test_a_ladder_that_ran_out_of_budget_says_at_least() -> None:
     assert words.verdict(none) == "Gentle edits flip no right answer, rough ones none."
 
 
-def test_no_command_is_cut_off() -> None:
+def test_no_command_is_cut_off(make_run: MakeRun) -> None:
     name = "http-api-auto-posts.csv-47ab89"
-    report, show = words.next_commands(name, {})
+    report, show = words.next_commands(make_run([], name))
     assert report == f"brittle report {name}" and show == f"brittle show {name} --all"
-    assert words.next_commands("mine", {}) == ["brittle report mine · brittle show mine --all"]
+    mine = make_run([], "mine")
+    assert words.next_commands(mine) == ["brittle report mine · brittle show mine --all"]
+    mine.try_command = 'brittle try zoo:toy "your sentence"'
+    assert words.next_commands(mine)[1:] == [mine.try_command]
