@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "moves": {"text"},
     "spaces": {"text"},
     "values": {"errors"},
-    "goals": {"answers", "asks", "edits", "errors", "text", "values"},
+    "goals": {"answers", "asks", "edits", "errors", "statuses", "text", "values"},
     "levels": {"errors"},
     "results": {"edits", "safety", "statuses"},
     "testing": {"answers", "latent", "moves", "text"},
@@ -110,8 +110,12 @@ ROOMS: dict[str, set[str]] = {
         *("results", "runs", "safety", "statuses", "targets", "text", "training", "values"),
         *("workflow", "zoo"),
     },
+    "ci": {
+        *("edits", "errors", "formatting", "metrics", "opening", "reports", "results", "runs"),
+        *("safety", "text"),
+    },
     "cli": {
-        *("attacks", "candidates", "data", "engine", "errors", "formatting", "generators"),
+        *("attacks", "candidates", "ci", "data", "engine", "errors", "formatting", "generators"),
         *("goals", "inside", "levels", "metrics", "opening", "picture", "progress"),
         *("redaction", "reports", "runs", "safety", "studies", "targets"),
         *("training", "validity", "values", "workflow", "zoo"),

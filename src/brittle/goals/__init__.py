@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from brittle.values import lazily
 
 if TYPE_CHECKING:
+    from brittle.goals.applications import CallsTool, Contains, Matches
     from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
     from brittle.goals.classes import (
         OF_THE_CLASS_AIMED_AT,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not
     from brittle.goals.functions import FunctionGoal, Measured
     from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
+    from brittle.goals.silence import NeedsAnswer, needs_answer, status_of_silence
     from brittle.goals.texts import Changed, Copied, Dropped, Keyword, LengthRatio, Lost
 
 __all__ = [
@@ -29,9 +31,11 @@ __all__ = [
     "AnyOf",
     "Below",
     "BleuBelow",
+    "CallsTool",
     "Candidates",
     "Changed",
     "Confident",
+    "Contains",
     "Copied",
     "DrawnKeyword",
     "Dropped",
@@ -41,7 +45,9 @@ __all__ = [
     "LengthRatio",
     "Losses",
     "Lost",
+    "Matches",
     "Measured",
+    "NeedsAnswer",
     "Not",
     "Targeted",
     "Untargeted",
@@ -51,13 +57,16 @@ __all__ = [
     "is_class_goal",
     "is_reached",
     "judge_one",
+    "needs_answer",
     "needs_other_class",
     "spec_of",
+    "status_of_silence",
 ]
 
 __getattr__ = lazily(
     __name__,
     {
+        "applications": ("CallsTool", "Contains", "Matches"),
         "bleu": ("BleuBelow", "bleu_signature", "corpus_bleu"),
         "classes": (
             *("OF_THE_CLASS_AIMED_AT", "Below", "Confident", "Targeted", "Untargeted"),
@@ -66,6 +75,7 @@ __getattr__ = lazily(
         "combined": ("AllOf", "AnyOf", "DrawnKeyword", "Not"),
         "functions": ("FunctionGoal", "Measured"),
         "protocol": ("Candidates", "Goal", "Losses", "Wins", "judge_one", "spec_of"),
+        "silence": ("NeedsAnswer", "needs_answer", "status_of_silence"),
         "texts": ("Changed", "Copied", "Dropped", "Keyword", "LengthRatio", "Lost"),
     },
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from brittle.answers import SCORES, TEXTS, AnswerKind, find_label
 from brittle.errors import UsageError, unknown
+from brittle.goals.applications import CallsTool, Contains, Matches
 from brittle.goals.bleu import BleuBelow
 from brittle.goals.classes import Below, Confident, Targeted, Untargeted
 from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not, parse_keyword
@@ -80,6 +81,18 @@ GOALS: Mapping[str, GoalEntry] = {
     "copy": GoalEntry(
         "the source is not translated: this share of its words stand unchanged (default 0.8)",
         *("copy[:SHARE]", "copy", (TEXTS,), Copied.parse),
+    ),
+    "contains": GoalEntry(
+        "the answer of an application contains a text, such as a canary",
+        *("contains:TEXT", "contains:CANARY-17", (TEXTS,), Contains.parse),
+    ),
+    "tool": GoalEntry(
+        "the answer of an application calls a tool",
+        *("tool:NAME", "tool:send_email", (TEXTS,), CallsTool.parse),
+    ),
+    "matches": GoalEntry(
+        "the answer of an application has a part that a regular expression matches",
+        *("matches:REGEX", r"matches:\bsk-\w+", (TEXTS,), Matches.parse),
     ),
     "python": GoalEntry(
         "your function of (source, translation), or of (text, scores), says so",
@@ -268,6 +281,20 @@ def check_goal(
             raise UsageError(
                 f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
                 f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
+            )
+
+
+def check_repeats(goal: Goal, repeats: int) -> None:
+    """Refuse a goal that reads one text where several answer a text that is asked several times."""
+    for part in _parts(goal):
+        if (
+            repeats > 1
+            and part.answers == TEXTS
+            and not (isinstance(part, Contains | CallsTool | Matches))
+        ):
+            raise UsageError(
+                f"Got --repeats {repeats} with the goal {spec_of(part)!r}, which compares one "
+                "answer with another. Leave out --repeats, or use contains, tool or matches."
             )
 
 

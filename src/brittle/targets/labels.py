@@ -55,6 +55,13 @@ def match_labels(
     unknown = [name for name in mapping if find_label(name, data) is None]
     # A few rows may not hold every class, but a mapping without any label of the data is a mistake.
     if data and mapping and len(unknown) == len(mapping):
+        answers = list(mapping.values())
+        if all(find_label(answer, data) is not None for answer in answers):
+            raise UsageError(
+                f"--labels names {_join(unknown)}, not in the data, which has {_join(data)}. The "
+                "form is data=target. If these are the labels of the target: --labels "
+                f"{format_pairs(answers, list(mapping))}."
+            )
         raise _no_match(data, target_labels, f"--labels names {_join(unknown)}, not in the data")
     missing = [name for name, index in index_of.items() if index is None]
     if missing and len(missing) < len(data):
@@ -63,7 +70,7 @@ def match_labels(
             f"{'is not a label' if len(missing) == 1 else 'are not labels'} of the target, which "
             f"has {_join(target_labels)}. Say which is meant (--labels "
             f"{format_pairs(missing[:1], ['LABEL'])}), or leave such rows out: --skip-bad "
-            "(in Python data.load(…, skip_bad=True))."
+            "(in Python brittle.data.load(…, skip_bad=True))."
         )
     if missing:
         raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")

@@ -16,8 +16,8 @@ from brittle.targets import normalised
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
-from brittle.targets.options import Target, TargetOptions
-from brittle.targets.pickled import LOADED, not_trusted, refuse_trust
+from brittle.targets.options import PICKLED, Target, TargetOptions
+from brittle.targets.pickled import not_trusted, refuse_trust
 from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import ADDRESSES, Opened, describe_kinds, find_kind
@@ -102,7 +102,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         return kind.open(spec, options)  # what stands behind it checks the options
     if kind is None or kind.key not in ADDRESSES:
         options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
-    if kind is None or kind.key not in LOADED:
+    if kind is None or kind.key not in PICKLED:
         refuse_trust(spec, options)
     if kind is not None:
         check_reads(kind, spec, options)
@@ -115,7 +115,20 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
+    meant = _meant(spec)
+    if meant is not None:
+        raise UsageError(f"Got the target {spec!r}. Did you mean {meant!r}?")
     raise _not_a_target(repr(spec))
+
+
+def _meant(spec: str) -> str | None:
+    """Return the target that is named without its prefix: a TOML file, or what is in a module."""
+    if spec.endswith(".toml") and Path(spec).is_file():
+        return f"http:{spec}"
+    module, _, name = spec.replace(".py:", ":").partition(":")
+    if name.isidentifier() and module.isidentifier() and Path(f"{module}.py").is_file():
+        return f"python:{module}:{name}"
+    return None
 
 
 def _check_setting(spec: str) -> None:

@@ -103,7 +103,7 @@ def _unrecognised(
 
 def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
     """Return the endpoint that an address and its options describe."""
-    _refuse_secrets(spec)
+    refuse_secrets(spec)
     fields = tuple(options.fields)
     body = options.body or json.dumps({name: f"{{{name}}}" for name in fields})
     try:
@@ -123,7 +123,7 @@ def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
     raw = {
         "url": spec,
         "template": template,
-        "headers": dict(map(_header, options.header)),
+        "headers": dict(map(parse_header, options.header)),
         "path": options.path or "",
         "timeout": options.timeout,
         "source": FLAGS,
@@ -256,7 +256,7 @@ def _at_path(endpoint: Endpoint, reply: Any) -> Any:
         raise UsageError(f"Asked about a plain sentence: {error}") from error
 
 
-def _header(line: str) -> tuple[str, str]:
+def parse_header(line: str) -> tuple[str, str]:
     """Split `Name: value`; a secret must come from the environment."""
     name, colon, value = (part.strip() for part in line.partition(":"))
     if not colon or not name:
@@ -271,7 +271,7 @@ def _header(line: str) -> tuple[str, str]:
     return name, value
 
 
-def _refuse_secrets(spec: str) -> None:
+def refuse_secrets(spec: str) -> None:
     """Refuse an address with a password or a key in it: it would be stored."""
     try:
         parts = urlsplit(spec)
