@@ -2,9 +2,10 @@
 
     python scripts/write_reference.py
 
-writes docs/reference/commands.md from the parser of the command line, and the settings of the
-attacks into docs/reference/attacks.md, between its marks. tests/test_docs_reference.py fails while
-one of the two is stale.
+writes docs/reference/commands.md from the parser of the command line, the settings of the attacks
+into docs/reference/attacks.md, between its marks, and docs/papers/coverage.md from the papers'
+paper.toml. tests/test_docs_reference.py and tests/papers/test_coverage.py fail while one of them is
+stale.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from brittle.attacks import ATTACKS, Setting, recipe, settings
 from brittle.cli.command import Command
 from brittle.cli.commands import commands, load_command
 from brittle.cli.parser import command_parsers
+from brittle_papers.coverage import build_coverage
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
+COVERAGE = REFERENCE.parent / "papers" / "coverage.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
 EXAMPLES = 3
@@ -235,7 +238,10 @@ def with_settings(page: str) -> str:
 def main() -> None:
     COMMANDS.write_text(commands_page(), "utf-8")
     ATTACKS_PAGE.write_text(with_settings(ATTACKS_PAGE.read_text("utf-8")), "utf-8")
-    print(f"{COMMANDS.name} and {ATTACKS_PAGE.name} in {REFERENCE.name}/")
+    COVERAGE.write_text(build_coverage(COVERAGE.parent), "utf-8")
+    print(
+        f"{COMMANDS.name} and {ATTACKS_PAGE.name} in {REFERENCE.name}/, {COVERAGE.name} in papers/"
+    )
 
 
 if __name__ == "__main__":

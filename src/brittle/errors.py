@@ -72,7 +72,11 @@ class Interrupted(RunStopped):
 
 
 class LimitReached(RunStopped):
-    """As many items were sent to the target as the user allowed."""
+    """As many items, or tokens, were sent to the target as the user allowed by a flag."""
+
+    def __init__(self, message: str = "", flag: str = "--max-sent") -> None:
+        super().__init__(message)
+        self.flag = flag
 
 
 class TargetDown(RunStopped):

@@ -361,5 +361,6 @@ def test_masked_gradients_are_warned_about(
     facts = folders.load_card(folder).gradients
     assert facts["saturated"] > 0.9
     assert (
-        "The gradients of CNN-C-Random-1@toy#0" in caplog.text and "hardly predict the effect" in caplog.text
+        "The gradients of CNN-C-Random-1@toy#0" in caplog.text
+        and "hardly predict the effect" in caplog.text
     )

@@ -301,8 +301,8 @@ def unused_labels(
         f"{where}: there is no column {LABEL_NAME!r}, so the data counts as unlabelled "
         "and all figures compare with the target's own predictions. Are these the "
         f"labels: {possible}? If so, name the column with --label COLUMN (in Python "
-        "data.load(…, label='COLUMN'), or rename it). If there are no labels, use "
-        "--label ''.",
+        "brittle.data.load(…, label='COLUMN'), or rename it). If there are no labels, "
+        "use --label ''.",
     )
 
 

@@ -17,15 +17,13 @@ from typing import Any
 from brittle.errors import UsageError, message_of, require
 from brittle.safety.files import check_is_file
 from brittle.targets import fingerprints
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import PICKLED, TargetOptions
 from brittle.targets.protocols import Classifies
 from brittle.targets.sklearn import open_estimator
 from brittle.values import add_working_folder
 
 log = logging.getLogger(__name__)
 JOBLIB = ".joblib"
-LOADED = (JOBLIB, ".pkl", ".pickle")
-"""File endings that can be loaded if the user trusts the file."""
 
 
 def open_pickled(spec: str, options: TargetOptions) -> Classifies:
@@ -33,6 +31,11 @@ def open_pickled(spec: str, options: TargetOptions) -> Classifies:
     path = Path(spec)
     if options.trust_pickle is None:
         raise not_trusted(spec)
+    if not isinstance(options.trust_pickle, str | Path):
+        raise UsageError(
+            f"Got trust_pickle={options.trust_pickle!r}. Expected the name of the file: "
+            f"trust_pickle={spec!r}"
+        )
     if Path(options.trust_pickle).resolve() != path.resolve():
         raise UsageError(
             f"Got --trust-pickle {options.trust_pickle}, but the target is {spec}. Expected the "
@@ -63,12 +66,12 @@ def not_trusted(spec: str) -> UsageError:
         f"If you made the file, or trust its author: --trust-pickle {spec} (in Python "
         f"trust_pickle={spec!r}). Or write"
     )
-    ways = trust if suffix in LOADED else "Write"
+    ways = trust if suffix in PICKLED else "Write"
     return UsageError(
-        f"{spec!r} is a pickled file. Loading it runs any code in it, so brittle does not "
-        f"load it without your consent. {ways} it in another format where it was made, "
-        "skops.io.dump(model, 'model.skops'), or load it in your own module and use "
-        "python:module:name."
+        f"{spec!r} is a pickled file, and loading one runs the code in it, so it is not opened "
+        f"without your permission. {ways} it in another format where it was made, "
+        "skops.io.dump(model, 'model.skops'), or load it in a module of your own and name the "
+        "object: python:module:name."
     )
 
 
@@ -77,7 +80,7 @@ def refuse_trust(spec: str, options: TargetOptions) -> None:
     if options.trust_pickle is not None:
         raise UsageError(
             f"Got --trust-pickle {options.trust_pickle}, but the target {spec!r} is not a "
-            f"pickled file ({', '.join(LOADED)}). Leave it out."
+            f"pickled file ({', '.join(PICKLED)}). Leave it out."
         )
 
 

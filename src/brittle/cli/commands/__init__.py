@@ -44,6 +44,9 @@ class CommandEntry:
 OWN_COMMANDS: Mapping[str, CommandEntry] = {
     "attack": CommandEntry("attack:COMMAND", "attack a model on data, and store the run", "attack"),
     "try": CommandEntry("attack:TRY", "attack one sentence; nothing is stored", "attack"),
+    "guard": CommandEntry(
+        "guard:COMMAND", "measure what a guard still catches at a false-positive rate", "attack"
+    ),
     "show": CommandEntry("show:COMMAND", "show a run, one of its cases, or a study", "read"),
     "report": CommandEntry(
         "reports:COMMAND", "write a report of a run, of two runs, or of a study", "read"
