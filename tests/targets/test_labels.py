@@ -142,5 +142,5 @@ def test_the_right_side_of_a_mapping_must_be_the_targets() -> None:
 
 
 def test_pairs_the_wrong_way_round_are_turned() -> None:
-    with pytest.raises(UsageError, match=r"form is data=target.*: --labels pos=true,neg=false\.$"):
+    with pytest.raises(UsageError, match=r"Write data=target.*: --labels pos=true,neg=false\.$"):
         match_labels(["neg", "pos"], ["pos", "neg"], "true=pos,false=neg")

@@ -68,10 +68,10 @@ def not_trusted(spec: str) -> UsageError:
     )
     ways = trust if suffix in PICKLED else "Write"
     return UsageError(
-        f"{spec!r} is a pickled file, and loading one runs the code in it, so it is not opened "
+        f"{spec!r} is a pickled file. Loading it runs any code in it, so brittle does not load it "
         f"without your permission. {ways} it in another format where it was made, "
-        "skops.io.dump(model, 'model.skops'), or load it in a module of your own and name the "
-        "object: python:module:name."
+        "skops.io.dump(model, 'model.skops'), or load it in your own module and use "
+        "python:module:name."
     )
 
 

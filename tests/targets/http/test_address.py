@@ -216,7 +216,7 @@ def test_percentages_are_declared_and_never_guessed(server: Any) -> None:
 
 
 def test_entries_whose_keys_are_not_clear_are_refused_before_any_text(server: Any) -> None:
-    with pytest.raises(UsageError, match=r"Neither scores nor a label"):
+    with pytest.raises(UsageError, match=r"found neither scores nor a label"):
         as_target(address(server, "unclear"), labels="neg,pos")
     with pytest.raises(UsageError, match=r"plain sentence.*keys 'label' and 'score'.*label_key"):
         as_target(address(server, "unclear"), labels="neg,pos", path="out")
