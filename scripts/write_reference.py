@@ -2,9 +2,10 @@
 
     python scripts/write_reference.py
 
-writes docs/reference/commands.md from the parser of the command line, and the settings of the
-attacks into docs/reference/attacks.md, between its marks. tests/test_docs_reference.py fails while
-one of the two is stale.
+writes docs/reference/commands.md from the parser of the command line, the settings of the attacks
+into docs/reference/attacks.md, between its marks, and docs/papers/coverage.md from the papers'
+paper.toml. tests/test_docs_reference.py and tests/papers/test_coverage.py fail while one of them is
+stale.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from brittle.attacks import ATTACKS, Setting, recipe, settings
 from brittle.cli.command import Command
 from brittle.cli.commands import commands, load_command
 from brittle.cli.parser import command_parsers
+from brittle_papers.coverage import build_coverage
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
+COVERAGE = REFERENCE.parent / "papers" / "coverage.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
 EXAMPLES = 3
@@ -60,12 +63,14 @@ fish:  brittle setup completion fish > ~/.config/fish/completions/brittle.fish
 | code | meaning | what a script should do |
 |---|---|---|
 | 0 | everything worked | go on |
-| 1 | a check failed: `compare --fail-if-worse` found a worse model, or `verify` found a text that \
-no longer breaks the target | fail, and keep the report |
+| 1 | a check failed: `gate` or `compare --fail-if-worse` found a worse model, or `verify` found a \
+text that no longer breaks the target | fail, and keep the report |
 | 2 | the command is wrong, or a file cannot be read; nothing was done | fail; the message says \
 what to change |
 | 3 | the work is not complete: the target failed, or a limit was reached | run the same command \
 again: it resumes |
+| 4 | `gate` cannot tell with so few cases; the message says how many would tell | warn, or fail: \
+`gate --strict` ends with 1 instead |
 | 130 | you interrupted it | run the same command again: it resumes |
 """
 
@@ -233,7 +238,10 @@ def with_settings(page: str) -> str:
 def main() -> None:
     COMMANDS.write_text(commands_page(), "utf-8")
     ATTACKS_PAGE.write_text(with_settings(ATTACKS_PAGE.read_text("utf-8")), "utf-8")
-    print(f"{COMMANDS.name} and {ATTACKS_PAGE.name} in {REFERENCE.name}/")
+    COVERAGE.write_text(build_coverage(COVERAGE.parent), "utf-8")
+    print(
+        f"{COMMANDS.name} and {ATTACKS_PAGE.name} in {REFERENCE.name}/, {COVERAGE.name} in papers/"
+    )
 
 
 if __name__ == "__main__":

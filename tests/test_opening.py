@@ -166,3 +166,20 @@ def test_a_bare_torch_module_is_told_how_to_become_a_target() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(UsageError, match=r"module Linear, .* brittle\.torch_target\("):
         as_target(torch.nn.Linear(2, 2))
+
+
+def test_a_target_without_its_prefix_is_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "api.toml").touch()
+    (tmp_path / "models.py").touch()
+    for named, meant in {
+        "api.toml": "http:api.toml",
+        "models:classify": "python:models:classify",
+        "models.py:classify": "python:models:classify",
+    }.items():
+        with pytest.raises(UsageError, match=rf"Did you mean '{meant}'\?$"):
+            as_target(named)
+    with pytest.raises(UsageError, match="Expected one of"):
+        as_target("others:classify")

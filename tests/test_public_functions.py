@@ -71,8 +71,11 @@ def test_a_gate_takes_runs_or_names(tmp_path: Path) -> None:
     with pytest.raises(GateFailed, match="'new' is worse than 'old'"):
         verdict.require()
     back = brittle.gate("new", "old", folder=tmp_path)
-    assert not back.is_worse and "not significantly worse" in str(back)
+    assert not back.is_worse and back.outcome == "cannot tell"
+    assert "No drop from 'new' to 'old' is significant" in str(back)
     back.require()
+    with pytest.raises(GateFailed, match="CANNOT TELL"):
+        back.require(strict=True)
 
 
 def test_importance_is_a_table() -> None:
@@ -159,7 +162,7 @@ FLAGS = {
     "nearest": ("explain:NEAREST", {"options"}),
     "perturb": ("latent:COMMAND", set()),
     "select": ("selecting:COMMAND", {"folder", "progress"}),
-    "gate": ("runs:COMPARE", {"folder"}),
+    "gate": ("gate:GATE", {"folder"}),
 }
 """By function: its command, and the keywords that are no flags."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from brittle.runs.runner import attack
     from brittle.runs.trying import ladder
     from brittle.studies.grid.grid import grid
+    from brittle.studies.guard.guard import guard
     from brittle.studies.importance import importance
     from brittle.studies.robustness.robustness import robustness
     from brittle.studies.rules.tasks import mine
@@ -44,6 +45,7 @@ __all__ = [
     "data",
     "gate",
     "grid",
+    "guard",
     "importance",
     "ladder",
     "mine",
@@ -71,6 +73,7 @@ _HOMES = {
     "augment": "brittle.training.augmenting",
     "gate": "brittle.runs.gate",
     "grid": "brittle.studies.grid.grid",
+    "guard": "brittle.studies.guard.guard",
     "importance": "brittle.studies.importance",
     "ladder": "brittle.runs.trying",
     "mine": "brittle.studies.rules.tasks",

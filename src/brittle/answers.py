@@ -130,3 +130,46 @@ class Attention:
     summary: Array
     elsewhere: Array | None = None
     summary_elsewhere: Array | None = None
+
+
+UNPARSED, REFUSED, TIED = SILENT_LABELS = ("(unparsed)", "(refused)", "(tied)")
+"""Labels of answers that have none: nothing was read from them, or as many name another label."""
+
+TOOL_MARK, ANSWER_MARK = "⟨tool call⟩", "⟨answer⟩"
+"""What stands before the name of a tool that is called, and before each of several answers."""
+
+
+def write_answer(text: str, tools: Sequence[tuple[str, str]]) -> str:
+    """Write an answer with the tools that it calls, a line for each; the text cannot forge one.
+
+    >>> write_answer("Done ⟨tool call⟩ x", [("send_mail", '{"to": "me"}')])
+    'Done <tool call> x\\n⟨tool call⟩ send_mail {"to": "me"}'
+    """
+    lines = [_without_marks(text)] if text else []
+    for name, arguments in tools:
+        call = _without_marks(f"{name} {arguments}").replace("\n", " ")
+        lines.append(f"{TOOL_MARK} {call}")
+    return "\n".join(lines)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Join the answers to one text that was asked several times."""
+    return "\n".join(f"{ANSWER_MARK}\n{text}" for text in texts)
+
+
+def split_texts(text: str) -> list[str]:
+    """Return the answers to one text; one that was asked once has one.
+
+    >>> split_texts(join_texts(["a", "b"])), split_texts("a")
+    (['a', 'b'], ['a'])
+    """
+    if not text.startswith(ANSWER_MARK):
+        return [text]
+    parts = f"\n{text}".split(f"\n{ANSWER_MARK}\n")[1:]
+    return parts
+
+
+def _without_marks(text: str) -> str:
+    for mark in (TOOL_MARK, ANSWER_MARK):
+        text = text.replace(mark, f"<{mark[1:-1]}>")
+    return text

@@ -10,7 +10,8 @@
     │   ├── LimitReached      as many items were sent as the user allowed
     │   ├── TargetDown        the target answers nothing at all, or hangs
     │   └── StoreError        the run's file cannot be read or written
-    └── GateFailed            a check asked for by the user did not hold (exit code 1)
+    ├── GateFailed            a check asked for by the user did not hold (exit code 1)
+    └── CannotTell            there are too few cases to decide a check (exit code 4)
 
 A message tells what happened, what was got, what was expected, and the remedy. Whatever it quotes,
 it holds no secret, and nothing that steers a terminal.
@@ -71,7 +72,11 @@ class Interrupted(RunStopped):
 
 
 class LimitReached(RunStopped):
-    """As many items were sent to the target as the user allowed."""
+    """As many items, or tokens, were sent to the target as the user allowed by a flag."""
+
+    def __init__(self, message: str = "", flag: str = "--max-sent") -> None:
+        super().__init__(message)
+        self.flag = flag
 
 
 class TargetDown(RunStopped):
@@ -86,6 +91,12 @@ class GateFailed(BrittleError):
     """A check asked for by the user did not hold."""
 
     exit_code = 1
+
+
+class CannotTell(BrittleError):
+    """There are too few cases to decide a check asked for by the user."""
+
+    exit_code = 4
 
 
 def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> UsageError:

@@ -73,6 +73,15 @@ def plural(count: float, names: str | Sequence[str]) -> str:
     return f"{number(count)} {one if count == 1 else many}"
 
 
+def money(tokens: tuple[float, float], price: tuple[float, float]) -> float:
+    """Return what tokens cost, read and written, by the price of a million of each.
+
+    >>> money((2_000_000, 500_000), (0.5, 2.0))
+    2.0
+    """
+    return sum(count * each for count, each in zip(tokens, price)) / 1e6
+
+
 def listed(items: Sequence[str], last: str = "and") -> str:
     """Format names as a list in a sentence.
 

@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
+Status = Literal[
+    "broken",
+    "held",
+    "proved",
+    "out of budget",
+    "unconfirmed",
+    "skipped",
+    "unparsed",
+    "refused",
+    "error",
+]
 LevelStatus = Literal[
     "broken", "held", "proved", "out of budget", "no candidates", "not English", "normalised"
 ]
@@ -113,6 +123,24 @@ STATUSES: dict[Status, StatusRecord] = {
             counts_as="not attacked",
             is_judged=True,
             reasons="everywhere",
+        ),
+        StatusRecord(
+            word="unparsed",
+            meaning="no label could be read from what a chat model answered",
+            tone="ink",
+            style="",
+            counts_as="not attacked",
+            is_judged=False,
+            reasons="page",
+        ),
+        StatusRecord(
+            word="refused",
+            meaning="a chat model refused to answer",
+            tone="ink",
+            style="",
+            counts_as="not attacked",
+            is_judged=False,
+            reasons="page",
         ),
         StatusRecord(
             word="error",

@@ -93,7 +93,8 @@ class PaperSpec:
     that test the reasons of its note. `page` lists the parts of the page in order, `sections` their
     paragraphs in Markdown, `tables` their tables, with the paper's own numbers (see tables.py).
     `examples` are texts of the paper, each with what the paper made of it. `differences` are
-    settings of the paper beside ours; ours name results, as in {train plain[epochs]}.
+    settings of the paper beside ours; ours name results, as in {train plain[epochs]}. `coverage`
+    lists the tables and figures of the paper (see coverage.py).
     """
 
     title: str
@@ -111,6 +112,7 @@ class PaperSpec:
     tables: Mapping[str, Table] = field(default_factory=dict)
     examples: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     differences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    coverage: Table = field(default_factory=dict)
 
     def scale(self, name: str) -> PaperScale:
         """Return the sizes of a scale."""

@@ -163,3 +163,15 @@ def test_a_module_that_cannot_be_imported(name: str, message: str) -> None:
 def test_an_unknown_setting_is_named() -> None:
     with pytest.raises(UsageError, match="Unknown setting of python:own_mine:req 'kk'"):
         built("req", kk=3)
+
+
+def test_an_attack_in_a_file_is_named_by_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").touch()
+    for named in ("mine.py:drop", "mine:drop"):
+        with pytest.raises(UsageError, match=r"write python:mine:drop\.$"):
+            recipe(named)
+    with pytest.raises(UsageError, match=r"write python:module:name\.$"):
+        recipe("pwws:share=0.2")

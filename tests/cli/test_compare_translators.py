@@ -59,6 +59,7 @@ def test_the_gate_goes_by_success(brittle: Brittle) -> None:
     output = brittle("compare", "steady", "shaky", "--fail-if-worse", "--quiet")
     assert output.code == 1, output.err
     assert "attack success rose by 100.0 points over 8 shared cases" in output.err
+    assert "clean accuracy" not in output.err
 
 
 def test_the_gate_says_what_it_cannot_test(brittle: Brittle) -> None:

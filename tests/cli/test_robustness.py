@@ -41,7 +41,9 @@ def test_targets_are_compared(brittle: Brittle, films: list[str], workdir: Path)
     shown = brittle(*films, "--name", "films", "--report", "films.html")
     assert shown.code == 0, shown.err
     assert "mean Δz" in shown.out and "3 cases of words.csv" in shown.out
-    assert "\nStudy: runs/films.study.json\n" in shown.out  # as it was named, not absolute
+    assert (
+        "\nStudy: runs/films.study.json\nReport: films.html\n" in shown.out
+    )  # as it was named, not absolute
     assert "python:cli_models:strong" in (workdir / "films.html").read_text()
     data = json.loads(brittle(*films, "--name", "films", "--json", "--quiet").out)
     assert data["cases"] == 3 and data["file"] == "runs/films.study.json"

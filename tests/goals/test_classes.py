@@ -12,6 +12,7 @@ from brittle.errors import UsageError
 from brittle.goals import (
     AllOf,
     AnyOf,
+    Below,
     Candidates,
     Confident,
     Measured,
@@ -122,3 +123,17 @@ def test_a_goal_that_cannot_be_judged_has_no_opposite() -> None:
 def test_goals_of_no_goals_are_refused(combined: type) -> None:
     with pytest.raises(UsageError, match="got no goals; expected one or more"):
         combined(())
+
+
+def test_below_a_threshold_whatever_is_predicted() -> None:
+    goal = Below(0, "spam", 0.4)
+    loss, won = goal.judge(CANDIDATES)
+    assert loss == pytest.approx([0.3, 0.9, 0.6])
+    assert list(won) == [False, True, False]  # at the threshold a text is still caught
+    assert goal.unfit(Case("a", "x", 0), SCORES[1]) == "already below the threshold"
+    assert goal.unfit(Case("a", "x", 0), SCORES[2]) is None
+    tiny = Candidates([Case("a", "x", 0)], [1], "x", [[1.0, 1e-20]])
+    assert goal.judge(tiny)[0][0] == 1e-20
+    for threshold in (0.0, 1.5, float("nan")):
+        with pytest.raises(UsageError, match=r"Got the threshold .* above 0, at most 1"):
+            Below(0, "spam", threshold)

@@ -15,6 +15,7 @@ from brittle.errors import UsageError
 from brittle.goals import (
     AllOf,
     AnyOf,
+    Below,
     BleuBelow,
     Candidates,
     Changed,
@@ -79,6 +80,8 @@ SPECS: list[tuple[str, Goal]] = [
             )
         ),
     ),
+    ("below:sports@0.9", Below(1, "sports", 0.9)),
+    ("not:below:business (new)@0.25", Not(Below(2, "business (new)", 0.25))),
     (
         "any(toward:sports; toward:business (new))",
         AnyOf((Targeted(1, "sports"), Targeted(2, "business (new)"))),
@@ -144,6 +147,11 @@ def test_every_goal_stands_in_the_docs() -> None:
         ("not:not:kopy", "Unknown goal 'kopy'. Did you mean 'copy'?"),
         ("toward:sport", "Unknown label 'sport'. Did you mean 'sports'?"),
         ("toward", "expected toward:LABEL"),
+        ("below:sports", "expected below:LABEL@THRESHOLD, such as below:sports@0.9"),
+        ("below:sports@high", "expected below:LABEL@THRESHOLD"),
+        ("below:@0.5", "expected below:LABEL@THRESHOLD"),
+        ("below:sport@0.5", "Unknown label 'sport'. Did you mean 'sports'?"),
+        ("below:sports@2", "Got the threshold 2 for the score of 'sports'"),
     ],
 )
 def test_wrong_specs(spec: str, message: str) -> None:

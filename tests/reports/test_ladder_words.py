@@ -12,10 +12,13 @@ import brittle
 from brittle.metrics.ladder import ladder
 from brittle.metrics.samples import sample_ladder, sample_results
 from brittle.reports import ladder as words
+from brittle.reports.ladder_page import ladder_section
 from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
 from brittle.validity.figures import LevelReading
+
+from .conftest import MakeRun
 
 READ = {"careful": LevelReading(60, 90, 100, "one language model", "film reviews")}
 FILMS = [
@@ -89,3 +92,27 @@ def test_texts_in_other_languages_are_named_with_what_was_tried() -> None:
     typing = replace(found.rungs[1], level="typo")
     climbed = replace(found, rungs=(*found.rungs, typing))
     assert words.language_line(climbed) == "2 texts are not English: only typing errors were tried"
+
+
+def test_a_ladder_that_ran_out_of_budget_says_at_least() -> None:
+    found = replace(sample_ladder(), unfinished=9)
+    assert words.verdict(found) == (
+        "Gentle edits flip at least two in five right answers, rough ones at least three in four."
+    )
+    assert "out of budget 9 (more --budget may break them)" in words.held_line(found)
+    assert "9 of 92 attacked texts ran out of budget" in str(words.unfinished_line(found))
+    section = ladder_section(found, {}, "")
+    assert "9 of 92 attacked texts ran out of budget" in section.value["line"]
+    one, two = found.rungs
+    none = replace(found, rungs=(replace(one, broken=0), replace(two, broken=0)), broken=0)
+    assert words.verdict(none) == "Gentle edits flip no right answer, rough ones none."
+
+
+def test_no_command_is_cut_off(make_run: MakeRun) -> None:
+    name = "http-api-auto-posts.csv-47ab89"
+    report, show = words.next_commands(make_run([], name))
+    assert report == f"brittle report {name}" and show == f"brittle show {name} --all"
+    mine = make_run([], "mine")
+    assert words.next_commands(mine) == ["brittle report mine · brittle show mine --all"]
+    mine.try_command = 'brittle try zoo:toy "your sentence"'
+    assert words.next_commands(mine)[1:] == [mine.try_command]

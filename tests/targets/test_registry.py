@@ -207,7 +207,7 @@ def test_every_kind_and_every_option_is_in_the_docs_and_in_the_help(
     for kind in OWN:
         assert ("`folder/`" if kind.is_folder else kind.key) in page
         assert all(f"  {form} " in shown for form, _ in kind.forms)
-    assert "python:, http: and cmd: are translators with --answers text" in shown
+    assert "python:, http:, chat: and cmd: are translators with --answers text" in shown
     for name, about in flags_of(TargetOptions).items():
         flag = f"--{(about.name or name).replace('_', '-')}"
         assert re.search(rf"\*\*{name}\*\* \(`{flag}[ `]", page) and f"{flag} " in shown

@@ -221,3 +221,12 @@ def test_labels_of_no_use_may_be_unknown() -> None:
     assert np.asarray(scores).tolist() == [[0.0, 1.0]]
     with pytest.raises(TargetError, match="'good' twice"):
         parse_answers([[answer[0], answer[0]]], 1, ("bad", "good"), "label", "It")
+
+
+def test_percentages_may_be_rounded_to_whole_numbers() -> None:
+    got = as_probabilities([[33, 33, 33]], 1, ("a", "b", "c"), "percent")
+    assert np.allclose(got, 1 / 3)
+    with pytest.raises(UsageError, match=r"Expected percentages, sum 100"):
+        as_probabilities([[0.2, 0.8]], 1, ("a", "b"), "percent")
+    with pytest.raises(UsageError, match=r"say --scores percent"):
+        as_probabilities([[20, 80]], 1, ("a", "b"))

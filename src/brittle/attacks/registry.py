@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brittle.asks import Ask, Attack
@@ -189,12 +190,21 @@ def is_own(name: str) -> bool:
     return name.lower() in own_attacks()
 
 
+def _own_attack(name: str) -> str:
+    """Say how an attack of the user's own is named; `my_attacks.py:drop` is almost that."""
+    module, _, function = name.replace(".py:", ":").partition(":")
+    is_file = function != "" and Path(f"{module}.py").is_file()
+    return (
+        f"For your own attack, write python:{f'{module}:{function}' if is_file else 'module:name'}."
+    )
+
+
 def recipe(name: str) -> Recipe:
     """Return the recipe of a named attack, or the user's own as `python:module:name`."""
     if name.startswith("python:"):
         return import_recipe(name)
     if name.lower() not in ATTACKS:
-        raise unknown("attack", name, ATTACKS, "Your own stands here as python:module:name.")
+        raise unknown("attack", name, ATTACKS, _own_attack(name))
     if not is_own(name):
         return _recipe_of_package(attacks_of_packages()[name.lower()])
     importlib.import_module(own_attacks()[name.lower()])

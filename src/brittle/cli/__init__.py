@@ -1,5 +1,5 @@
 """The command line: parse, call the library, print. Exit codes: 0 fine, 1 a gate failed, 2 usage,
-3 incomplete (the same command resumes), 130 interrupted."""
+3 incomplete (the same command resumes), 4 too few cases to decide, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from brittle.cli.console import fix_paths, own_stdout, prepare_streams, resuming
 from brittle.cli.former_names import current_words
 from brittle.cli.parser import build_parser, check_spelling
 from brittle.engine.workers import exit_refused, exits_refused
-from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
+from brittle.errors import BrittleError, Interrupted, LimitReached, RunStopped, UsageError
 from brittle.redaction import hide_in_default_logs
 
 
@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = str(error)
         tell(message if message.startswith("brittle ") else f"brittle: {message}")
         if isinstance(error, RunStopped) and _resumes(words):
-            words = resuming_words(words, error, getattr(args, "max_sent", None))
+            flag = error.flag if isinstance(error, LimitReached) else ""
+            limit = getattr(args, flag.strip("-").replace("-", "_"), None) if flag else None
+            words = resuming_words(words, error, limit)
             tell(f"Resume with: {shlex.join(['brittle', *words])}")
         return error.exit_code
     except KeyboardInterrupt:

@@ -130,7 +130,6 @@ def shown(path: str | Path) -> str:
     return str(path)
 
 
-LIMIT_FLAG = "--max-sent"
 BEGINNING_FLAGS = ("--new",)  # it starts over
 
 
@@ -144,13 +143,13 @@ def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -
     if not isinstance(error, LimitReached) or limit is None:
         return kept
     for n, word in enumerate(kept):
-        if word.startswith(f"{LIMIT_FLAG}="):
+        if word.startswith(f"{error.flag}="):
             del kept[n]
             break
-        if word == LIMIT_FLAG:
+        if word == error.flag:
             del kept[n : n + 2]
             break
-    return [*kept, LIMIT_FLAG, str(2 * limit)]
+    return [*kept, error.flag, str(2 * limit)]
 
 
 SECONDS_BETWEEN_LINES = 5.0

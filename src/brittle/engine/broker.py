@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from brittle.asks import ANSWER
+from brittle.engine.asking import Journal, Totals
 from brittle.engine.desks import (
     BatchCost,
     BatchSize,
@@ -27,6 +28,7 @@ from brittle.engine.desks import (
     compute_batch,
     cut_batches,
     full_keys,
+    repeated_keys,
 )
 from brittle.engine.workers import JobThreads
 from brittle.errors import Interrupted, LimitReached
@@ -35,58 +37,21 @@ KEYS_AT_ONCE = 256  # that are looked up in the journal
 BYTES_PER_WORD = 4  # in a key of token ids
 
 
-class Journal(Protocol):
-    """Where answers that cost something are kept before they are used."""
-
-    def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]: ...
-
-    def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None: ...
-
-
-class Asker(Protocol):
-    """Who answers the first questions of a run: a broker, or a worker in its place."""
-
-    @property
-    def most_sent(self) -> int | None: ...
-
-    @property
-    def left(self) -> int | None: ...
-
-    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
-
-    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
-
-
-@dataclass
-class Totals:
-    """What a broker has done so far on counted desks; `sent` counts the items really computed."""
-
-    asked: int = 0
-    sent: int = 0
-    calls: int = 0
-    busy: float = 0.0
-
-    def add(self, other: Totals) -> None:
-        """Add what another broker has done."""
-        self.asked += other.asked
-        self.sent += other.sent
-        self.calls += other.calls
-        self.busy += other.busy
-
-
 @dataclass
 class Broker:
     """Answers questions about many items at once.
 
     `watchdog` is the number of seconds after which an in-process call counts as hanging.
-    `most_sent` limits the items computed on counted desks over the broker's life. `caches` are
-    the answers kept in memory, by question; those handed in outlive the broker.
+    `most_sent` limits the items computed on counted desks over the broker's life, and `most_tokens`
+    the tokens: nothing is sent after so many are used. `caches` are the answers kept in memory, by
+    question; those handed in outlive the broker.
     """
 
     desks: Mapping[str, Desk]
     journal: Journal | None = None
     watchdog: float | None = None
     most_sent: int | None = None
+    most_tokens: int | None = None
     batch: int | None = None
     cache_size: int = 1 << 16
     caches: dict[str, Cache] = field(default_factory=dict)
@@ -150,6 +115,24 @@ class Broker:
     def _compute(
         self, question: str, missing: dict[bytes, Any], alone: bool = False
     ) -> tuple[dict[bytes, Any], dict[bytes, Exception]]:
+        """Compute what is missing, as often as the desk asks for; return payloads and failures."""
+        desk = self.desks[question]
+        if desk.repeats == 1 or desk.join is None:
+            return self._compute_once(question, missing, alone)
+        by_key = repeated_keys(desk, missing)
+        each = {part: missing[key] for key, parts in by_key.items() for part in parts}
+        fresh, failed = self._compute_once(question, each, alone)
+        failures = {
+            key: next(failed[part] for part in parts if part in failed)
+            for key, parts in by_key.items()
+            if any(part in failed for part in parts)
+        }
+        answered = {key: parts for key, parts in by_key.items() if key not in failures}
+        return {k: desk.join([fresh[part] for part in p]) for k, p in answered.items()}, failures
+
+    def _compute_once(
+        self, question: str, missing: dict[bytes, Any], alone: bool = False
+    ) -> tuple[dict[bytes, Any], dict[bytes, Exception]]:
         """Compute what the journal does not know; return payloads and failures by key."""
         desk = self.desks[question]
         journal = self.journal if desk.costly else None
@@ -162,19 +145,22 @@ class Broker:
         most = 1 if alone else self._sizes[question].size
         batches = cut_batches(keys, [sizes[key] for key in keys], most, desk.parallel)
         failed: dict[bytes, Exception] = {}
-        for batch, answers, failures in self._run(question, batches, missing):
+        for batch, answers, failures, tokens in self._run(question, batches, missing):
             good = [(k, p) for n, (k, p) in enumerate(zip(batch, answers)) if n not in failures]
             if journal:
                 own = full_keys(desk, [key for key, _ in good], missing)
-                journal.keep(entry, [(key, payload) for key, (_, payload) in zip(own, good)])
+                rows = [(key, payload) for key, (_, payload) in zip(own, good)]
+                journal.keep(entry, rows, tokens)
             payloads.update(good)
             failed.update({batch[n]: error for n, error in failures.items()})
         return payloads, failed
 
     def _run(
         self, question: str, batches: list[list[bytes]], items: dict[bytes, Any]
-    ) -> Iterator[tuple[list[bytes], list[Any], Failures]]:
+    ) -> Iterator[tuple[list[bytes], list[Any], Failures, tuple[int, int]]]:
         """Send the batches, as many at a time as the desk allows; yield them as they come back.
+
+        Each comes with its answers, its failures, and the tokens read and written.
 
         If this ends early (a limit, a stop, a target that is down), batches under way are waited
         for and yielded first: they are paid for.
@@ -210,6 +196,12 @@ class Broker:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
             return [], Interrupted("Stopped as asked, after the batch that was under way.")
+        if self.most_tokens is not None and self.totals.tokens >= self.most_tokens:
+            return [], LimitReached(
+                f"The limit of {self.most_tokens} tokens is reached. The same command with a "
+                "higher --max-tokens goes on from here.",
+                "--max-tokens",
+            )
         granted = self.grant(len(batch))
         if granted >= len(batch):
             return batch, None
@@ -226,14 +218,16 @@ class Broker:
         payloads: list[Any],
         failed: Failures,
         c: BatchCost,
-    ) -> tuple[list[Any], Failures]:
+    ) -> tuple[list[Any], Failures, tuple[int, int]]:
         if self.desks[question].counted:
             self.totals.sent += c.items - len(batch)  # what halving has sent again
             self.totals.calls += c.calls
             self.totals.busy += c.seconds
+            self.totals.tokens_read += c.tokens_read
+            self.totals.tokens_written += c.tokens_written
         rate = sum(_bytes(batch, items)) / max(c.seconds, 1e-9)
         self._sizes[question].note(len(batch), rate)
-        return payloads, failed
+        return payloads, failed, (c.tokens_read, c.tokens_written)
 
 
 def _journalled(

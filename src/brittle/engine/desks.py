@@ -113,7 +113,9 @@ class Desk:
     answers to keep, if it is not the broker's own; 0 is none. If it `gives_answers`, its payloads
     hold, as `scores`, the target's answers about the same items, which are then not asked for
     again. `digests` returns a short stand-in of the canonical key for each item, or None: that of a
-    long item is found faster than its key, and takes less memory.
+    long item is found faster than its key, and takes less memory. Every item is computed `repeats`
+    times, and `join` makes one payload of these. `spent` returns the tokens that this thread used
+    since it was last called: read and written.
     """
 
     compute: Callable[[Sequence[Any]], Sequence[Any]]
@@ -127,6 +129,9 @@ class Desk:
     counted: bool = False
     cache: int | None = None
     gives_answers: bool = False
+    repeats: int = 1
+    join: Callable[[Sequence[Any]], Any] | None = None
+    spent: Callable[[], tuple[int, int]] | None = None
 
 
 def own_keys(desk: Desk, items: Sequence[Any]) -> list[bytes]:
@@ -141,6 +146,15 @@ def full_keys(desk: Desk, keys: Sequence[bytes], items: Mapping[bytes, Any]) -> 
     long: list[bytes] = [key for key in keys if isinstance(key, Digest)]
     own = dict(zip(long, own_keys(desk, [items[key] for key in long])))
     return [own.get(key, key) for key in keys]
+
+
+def repeated_keys(desk: Desk, items: Mapping[bytes, Any]) -> dict[bytes, list[bytes]]:
+    """Return for every key those under which the answers on its item are kept, one a repeat."""
+    own = full_keys(desk, list(items), items)
+    return {
+        key: [full + f"\0repeat {n}".encode() for n in range(desk.repeats)]
+        for key, full in zip(items, own)
+    }
 
 
 def compute_by_halves(
@@ -174,6 +188,8 @@ class BatchCost:
     items: int = 0
     calls: int = 0
     seconds: float = 0.0
+    tokens_read: int = 0
+    tokens_written: int = 0
 
 
 def compute_batch(
@@ -193,6 +209,8 @@ def compute_batch(
     start = time.perf_counter()
     payloads, failures = compute_by_halves(compute, whole)
     cost.seconds = time.perf_counter() - start
+    if desk.spent is not None:
+        cost.tokens_read, cost.tokens_written = desk.spent()
     return payloads, failures, cost
 
 

@@ -38,11 +38,19 @@ from brittle.engine.rounds import (
     judge_round,
     start_case,
 )
-from brittle.engine.running import RAISED, Improvement, Outcome, RunningCase, all_failed, line_of
+from brittle.engine.running import (
+    RAISED,
+    Improvement,
+    Outcome,
+    RunningCase,
+    all_failed,
+    line_of,
+)
 from brittle.engine.workers import former_objects_frozen
 from brittle.errors import BrittleError, Interrupted, message_of
-from brittle.goals import Goal
+from brittle.goals import Goal, NeedsAnswer, status_of_silence
 from brittle.goals.constraints import Constraint
+from brittle.statuses import Status
 
 TEXTS_KEPT_PER_CASE = 500
 """Under a limit on the whole run: how many texts must still be allowed for each running case."""
@@ -121,15 +129,18 @@ class Engine:
             if number in failures:
                 ended.append(Outcome(case, "error", message_of(failures[number]), 1))
                 continue
+            status: Status = "skipped"
             case = replace(case, budget=left, is_constrained=bool(self.constraints))
             started, reason = start_case(self.goal, case, payload)
             first = Improvement(1, started.start_loss, case.item, payload)
-            if reason is None and not case.item.size:
+            if isinstance(self.goal, NeedsAnswer) and (silence := self.goal.silence(payload)):
+                status, reason = status_of_silence(silence)
+            elif reason is None and not case.item.size:
                 reason = NOTHING_TO_EDIT
             elif reason is None and self.longest is not None and case.item.size > self.longest:
                 reason = f"too long (above {self.longest})"
             if reason is not None:
-                ended.append(Outcome(started, "skipped", reason, 1, (first,)))
+                ended.append(Outcome(started, status, reason, 1, (first,)))
                 continue
             search = self.attack(started, Random(f"{self.seed}:{case.id}:{self.name}"))
             r = RunningCase(started, search, [first])
@@ -195,6 +206,8 @@ class Engine:
                 ended.append(r.outcome("error", message_of(failure)))
                 is_over = True
             elif isinstance(leaf, Try):
+                if isinstance(self.goal, NeedsAnswer):
+                    r.note_silent(self.goal.count_silent(answer.answers), len(asked))
                 is_over = r.judge(leaf, asked, answer)
             elif leaf.is_query:
                 r.queries += len(asked)

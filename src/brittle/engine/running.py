@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import traceback
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 
 from brittle.asks import Answer, Ask, Case, KeepItems, Note, Sample, Search, Try, Unfit, leaves
 from brittle.errors import TargetDown
+from brittle.goals import status_of_silence
 from brittle.statuses import LevelStatus, Status
 
 Question = tuple[Ask[Any], Sequence[Any]]
@@ -121,6 +123,10 @@ class Outcome:
     random_edits: tuple[int, int] | None = None
 
 
+SOME_SILENT, ALL_SILENT = "some candidates got no label", "no candidate got a label"
+"""The reasons of a case that is not broken, where the target did not always answer."""
+
+
 FIRST_PART = 4
 """The number of candidates of a path that are asked about first."""
 MAX_WINNERS = 32
@@ -139,7 +145,7 @@ class RunningCase:
     `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are
     those that the search wants in the report, by name. `proved_words`,
     `single_swaps`, `is_proved`, `reason`, `levels` and `random_edits` are what the search noted for
-    the row.
+    the row. Where a target may give no answer, `silent` counts those of the `offered` candidates.
     """
 
     case: Case[Any]
@@ -162,6 +168,13 @@ class RunningCase:
     reason: str = ""
     levels: dict[str, LevelStatus] = field(default_factory=dict)
     random_edits: tuple[int, int] | None = None
+    silent: Counter[str] = field(default_factory=Counter)
+    offered: int = 0
+
+    def note_silent(self, silent: Counter[str], offered: int) -> None:
+        """Count the candidates that were offered, and those that got no answer, by its label."""
+        self.silent += silent
+        self.offered += offered
 
     def advance(self, answer: Any) -> None:
         """Send the search its answer, and take its next question; what it notes is kept."""
@@ -298,9 +311,19 @@ class RunningCase:
             return self.outcome("error", f"the attack {misuse}: {unfit}. Let the search end.")
         return self.outcome("skipped", str(unfit))
 
+    def _without_answers(self, status: Status, reason: str) -> tuple[Status, str]:
+        """Return status and reason of a case some of whose candidates got no answer."""
+        if self.silent.total() < self.offered:
+            return ("held", SOME_SILENT) if status == "proved" else (status, reason or SOME_SILENT)
+        if len(self.silent) == 1:
+            return status_of_silence(next(iter(self.silent)))[0], ALL_SILENT
+        return "unparsed", ALL_SILENT
+
     def outcome(self, status: Status, reason: str, best: Improvement | None = None) -> Outcome:
         """Build the outcome; without a winner, `best` is what is kept, or the last improvement."""
         steps = tuple(self.steps)
+        if self.silent and status in ("held", "proved", "out of budget"):
+            status, reason = self._without_answers(status, reason)
         if best is not None:
             steps = (*(step for step in steps if step.query < best.query), best)
         elif self.kept is not None:

@@ -1,4 +1,4 @@
-"""Goals on classes: any other class, one class, with a confidence. All judge whole arrays."""
+"""Goals on classes: any other one, one that is named, a confidence, a score below a threshold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from brittle.answers import SCORES, AnswerKind
 from brittle.asks import Case
+from brittle.errors import UsageError
 from brittle.goals.protocol import Candidates, Goal, Losses, Wins, spec_of
 
 OF_THE_CLASS_AIMED_AT = "already of the class aimed at"
@@ -103,6 +104,40 @@ class Confident:
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
         return self.goal.unfit(case, answer)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The score of one class falls below a threshold; the loss is what the others have together.
+
+    It is meant for guards: a text is caught as long as its score is at least the threshold,
+    whatever class the target would predict.
+    """
+
+    index: int
+    label: str
+    threshold: float
+    answers: AnswerKind = SCORES
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise UsageError(
+                f"Got the threshold {self.threshold:g} for the score of {self.label!r}; expected a "
+                "number above 0, at most 1."
+            )
+
+    def __str__(self) -> str:
+        return f"below:{self.label}@{self.threshold!r}"
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        others = np.array(candidates.answers, dtype=np.float64)
+        won = others[:, self.index] < self.threshold
+        # The class is set to zero, since 1 − p would lose the digits of a small loss.
+        others[:, self.index] = 0.0
+        return others.sum(axis=1), won
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        return "already below the threshold" if answer[self.index] < self.threshold else None
 
 
 def needs_other_class(goal: Goal) -> bool:

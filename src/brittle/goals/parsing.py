@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from brittle.answers import SCORES, TEXTS, AnswerKind, find_label
 from brittle.errors import UsageError, unknown
+from brittle.goals.applications import CallsTool, Contains, Matches
 from brittle.goals.bleu import BleuBelow
-from brittle.goals.classes import Confident, Targeted, Untargeted
+from brittle.goals.classes import Below, Confident, Targeted, Untargeted
 from brittle.goals.combined import AllOf, AnyOf, DrawnKeyword, Not, parse_keyword
 from brittle.goals.functions import FunctionGoal, import_goal
 from brittle.goals.protocol import Goal, spec_of
@@ -47,6 +48,10 @@ GOALS: Mapping[str, GoalEntry] = {
         "one class is predicted; alone it is the same as --toward",
         *("toward:LABEL", "toward:sports", (SCORES,)),
     ),
+    "below": GoalEntry(
+        "the score of a class falls below a threshold, as of a guard that catches such texts",
+        *("below:LABEL@THRESHOLD", "below:sports@0.9", (SCORES,)),
+    ),
     "keyword": GoalEntry(
         "a word or phrase appears in the translation; without one, a word drawn for each case",
         *("keyword[:WORD]", "keyword:Art", (TEXTS,), parse_keyword),
@@ -76,6 +81,18 @@ GOALS: Mapping[str, GoalEntry] = {
     "copy": GoalEntry(
         "the source is not translated: this share of its words stand unchanged (default 0.8)",
         *("copy[:SHARE]", "copy", (TEXTS,), Copied.parse),
+    ),
+    "contains": GoalEntry(
+        "the answer of an application contains a text, such as a canary",
+        *("contains:TEXT", "contains:CANARY-17", (TEXTS,), Contains.parse),
+    ),
+    "tool": GoalEntry(
+        "the answer of an application calls a tool",
+        *("tool:NAME", "tool:send_email", (TEXTS,), CallsTool.parse),
+    ),
+    "matches": GoalEntry(
+        "the answer of an application has a part that a regular expression matches",
+        *("matches:REGEX", r"matches:\bsk-\w+", (TEXTS,), Matches.parse),
     ),
     "python": GoalEntry(
         "your function of (source, translation), or of (text, scores), says so",
@@ -164,10 +181,12 @@ def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = 
         return entry.parse(value)
     if name == "not":
         return Not(parse_goal(value, answers, labels))
-    if name == "toward" and answers != SCORES:
+    if name in ("toward", "below") and answers != SCORES:
         raise no_classes(f"the goal {spec!r}", answers)
     if name == "toward":
         return _toward(value, labels)
+    if name == "below":
+        return _below(value, labels)
     return Untargeted() if name == "untargeted" else import_goal(f"python:{value}", answers)
 
 
@@ -252,11 +271,30 @@ def check_goal(
                     f"The goal aims at class {part.index}, but target {target!r} has "
                     f"{len(labels)} classes ({', '.join(labels)})."
                 )
+        if isinstance(part, Below) and not 0 <= part.index < len(labels):
+            raise UsageError(
+                f"The goal judges the score of class {part.index}, but target {target!r} has "
+                f"{len(labels)} classes ({', '.join(labels)})."
+            )
         if part.answers != answers:
             judged, answered = (NOUNS.get(kind.noun, kind.noun) for kind in (part.answers, answers))
             raise UsageError(
                 f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
                 f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
+            )
+
+
+def check_repeats(goal: Goal, repeats: int) -> None:
+    """Refuse a goal that reads one text where several answer a text that is asked several times."""
+    for part in _parts(goal):
+        if (
+            repeats > 1
+            and part.answers == TEXTS
+            and not (isinstance(part, Contains | CallsTool | Matches))
+        ):
+            raise UsageError(
+                f"Got --repeats {repeats} with the goal {spec_of(part)!r}, which compares one "
+                "answer with another. Leave out --repeats, or use contains, tool or matches."
             )
 
 
@@ -323,6 +361,23 @@ def _toward(label: str, labels: Sequence[str]) -> Targeted:
     if number is None:
         raise unknown("label", label, labels, "(of the goal toward:LABEL)")
     return Targeted(number, labels[number])
+
+
+def _below(value: str, labels: Sequence[str]) -> Below:
+    label, at, threshold = value.rpartition("@")
+    try:
+        number = float(threshold)
+    except ValueError:
+        at = ""
+    if not at or not label.strip():
+        entry = GOALS["below"]
+        raise UsageError(
+            f"Got the goal 'below:{value}'; expected {entry.form}, such as {entry.example}."
+        )
+    index = find_label(label, labels)
+    if index is None:
+        raise unknown("label", label, labels, "(of the goal below:LABEL@THRESHOLD)")
+    return Below(index, labels[index], number)
 
 
 def own_code(goal: Goal) -> Iterator[object]:

@@ -147,14 +147,28 @@ def mcnemar_exact(b: int, c: int) -> float:
     """
     if min(b, c) < 0:
         raise UsageError(f"McNemar's test needs counts of 0 or more, got {b} and {c}.")
-    n = b + c
+    return min(1.0, 2 * binomial_tail(max(b, c), b + c))
+
+
+def binomial_tail(k: int, n: int) -> float:
+    """Return the probability of at least k heads among n throws of a fair coin.
+
+    It is the one-sided p-value of McNemar's exact test, with k of n disagreements one way.
+
+    >>> binomial_tail(6, 6), binomial_tail(0, 4)
+    (0.015625, 1.0)
+    """
     # Integers until the last division: 2^-n alone would underflow beyond a thousand cases.
     term = total = 1
-    for i in range(min(b, c)):
+    if 2 * k <= n:  # the shorter of the two tails is summed
+        return 1.0 - binomial_tail(n - k + 1, n) if k > 0 else 1.0
+    if k > n:
+        return 0.0
+    for i in range(n - k):
         term = term * (n - i) // (i + 1)
         total += term
-    p: float = 2 * total / 2**n
-    return min(1.0, p)
+    tail: float = total / 2**n
+    return tail
 
 
 def _check_level(level: float) -> float:

@@ -48,13 +48,14 @@ class Paired:
 
     `shared` counts the cases in both. `before` (accuracy on the originals) and `accuracy` (under
     attack) are over those whose originals were answered in both, `success` over those attacked in
-    both.
+    both. `robustness` is the accuracy under attack over the cases that both have right before it.
     """
 
     shared: int
     before: Contrast
     accuracy: Contrast
     success: Contrast
+    robustness: Contrast
 
 
 def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Paired:
@@ -77,7 +78,9 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Pai
     before = [(x.predicted == x.label, y.predicted == y.label) for x, y in judged]
     right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
     broken = [(x.status == "broken", y.status == "broken") for x, y in attacked]
-    return Paired(len(pairs), *(contrast(outcomes, level) for outcomes in (before, right, broken)))
+    stands = [after for after, clean in zip(right, before) if clean == (True, True)]
+    outcomes = (before, right, broken, stands)
+    return Paired(len(pairs), *(contrast(pairs_of, level) for pairs_of in outcomes))
 
 
 def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95) -> Contrast:

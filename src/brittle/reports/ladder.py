@@ -8,6 +8,7 @@ plain text and page.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -84,6 +85,8 @@ FRACTIONS = (
 )
 """Shares up to these values are called so."""
 FEW = 0.03
+MAX_COMMANDS = 76
+"""The most characters of two commands on one line of a terminal of 80."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +116,23 @@ def verdict(ladder: Ladder) -> str:
     gentle = [rung for rung in ladder.rungs if rung.level in GENTLE and rung.tried]
     share = sum(rung.broken for rung in gentle) / ladder.attacked
     every = ladder.broken / ladder.attacked
+    least = "at least " if ladder.unfinished else ""
     if not gentle:
-        return f"These edits flip {in_words(every)} of the right answers."
-    sentence = f"Gentle edits flip {in_words(share)} of the right answers"
+        return f"These edits flip {_least(least, every)} of the right answers."
+    sentence = f"Gentle edits flip {_least(least, share)} of the right answers"
     if " in " in in_words(share):
         sentence = sentence.replace(" of the right answers", " right answers")
     if share == 0:
         sentence = "Gentle edits flip no right answer"
     if len(gentle) == len(ladder.rungs):
         return f"{sentence}."
-    return f"{sentence}, rough ones {in_words(every)}."
+    return f"{sentence}, rough ones {_least(least, every)}."
+
+
+def _least(least: str, share: float) -> str:
+    """Write a share that a larger budget may raise; "at least none" would say nothing."""
+    words = in_words(share)
+    return words if share < FEW or words in ("nearly all", "all") else f"{least}{words}"
 
 
 def in_words(share: float) -> str:
@@ -165,13 +175,29 @@ def held_line(ladder: Ladder) -> str:
     """Say what did not break, and what broke too easily."""
     parts = [f"held {number(ladder.held)}"]
     if ladder.unfinished:
-        parts.append(f"out of budget {number(ladder.unfinished)}")
+        parts.append(f"out of budget {number(ladder.unfinished)} (more --budget may break them)")
     if ladder.untested:
         parts.append(f"not tested {number(ladder.untested)} (nothing to change)")
     if ladder.checked:
         asked = f"{number(ladder.undecided)} of {plural(ladder.checked, 'broken texts')}"
         parts.append(f"{asked} flip under a random edit, too")
     return " · ".join(parts)
+
+
+def unfinished_line(ladder: Ladder) -> str | None:
+    """Say for how many texts the budget ended before their edits did; no level is done with them.
+
+    >>> from brittle.metrics.samples import sample_ladder
+    >>> unfinished_line(sample_ladder()) is None
+    True
+    """
+    if not ladder.unfinished:
+        return None
+    texts = f"{number(ladder.unfinished)} of {plural(ladder.attacked, 'attacked texts')}"
+    return (
+        f"{texts} ran out of budget before all edits were tried. A larger --budget may break them, "
+        "at every level."
+    )
 
 
 def reading_line(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) -> str | None:
@@ -253,9 +279,10 @@ def ladder_json(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) 
     }
 
 
-def next_commands(name: str, manifest: Mapping[str, Any]) -> Sequence[str]:
+def next_commands(run: StoredRun) -> Sequence[str]:
     """Say what to do next: read the failures, see everything, try a sentence."""
-    spec = (manifest.get("about_target") or {}).get("spec")
-    tried = f'brittle try {spec} "your sentence"' if spec else ""
-    first = f"brittle report {name} · brittle show {name} --all"
-    return [line for line in (first, tried) if line]
+    name = shlex.quote(run.name)
+    commands = [f"brittle report {name}", f"brittle show {name} --all"]
+    in_one = " · ".join(commands)
+    first = [in_one] if len(in_one) <= MAX_COMMANDS else commands
+    return [*first, run.try_command] if run.try_command else first

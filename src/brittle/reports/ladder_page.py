@@ -12,7 +12,13 @@ from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import Figure
 from brittle.reports.endings import NOT_TESTED
-from brittle.reports.ladder import language_line, reading_line, valid_estimate, yardstick_table
+from brittle.reports.ladder import (
+    language_line,
+    reading_line,
+    unfinished_line,
+    valid_estimate,
+    yardstick_table,
+)
 from brittle.reports.page import Section
 from brittle.results import Result
 from brittle.statuses import CountedAs, statuses_that_count_as
@@ -73,7 +79,8 @@ def ladder_section(
 
     `headline` is the finding in one sentence.
     """
-    lines = [EXPLAINED, language_line(climbed), reading_line(climbed, read)]
+    lines = [EXPLAINED, unfinished_line(climbed)]
+    lines += [language_line(climbed), reading_line(climbed, read)]
     of = climbed.before.of
     shown = {
         "heading": HEADING,

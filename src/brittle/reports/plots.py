@@ -1,9 +1,9 @@
 """Plots of studies, and drawings as files of their own.
 
-Ensembles of a pool: their transfer against their size. Plots for pages and documents: curves of
-confidence and cost, grids, histograms, scatter plots. Each is one SVG string; `standalone_svg`
-makes a file of it. A plot as an SVG file of its own, with its colours inside, for Markdown pages
-and papers.
+Ensembles of a pool: their transfer against their size. What guards still catch. Plots for pages and
+documents: curves of confidence and cost, grids, histograms, scatter plots. Each is one SVG string;
+`standalone_svg` makes a file of it. A plot as an SVG file of its own, with its colours inside, for
+Markdown pages and papers.
 """
 
 from __future__ import annotations
@@ -79,6 +79,35 @@ def ensemble_figure(
     ticks = [(float(size), str(size)) for size in sizes]
     description = f"Texts that fool other models, by size of the ensemble. {'; '.join(values)}"
     return draw(area, description, ticks, PERCENT_TICKS, "".join(body))
+
+
+def recall_figure(
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    before: float,
+    end: float,
+    title: str = "",
+    *,
+    width: int = WIDTH,
+) -> str:
+    """Draw what a guard still catches against the queries for a text, under each attack.
+
+    A curve holds (queries, recall) wherever the recall falls; all start at the recall `before`.
+    """
+    ticks = [tick for tick in round_ticks(end, tick_steps(width)) if tick <= max(1.0, end)]
+    legend = tuple(curves) if len(curves) > 1 else ()
+    labels = ("queries for each text", "recall", title)
+    area = PlotArea((0.0, max(1.0, end)), (0.0, 1.0), *labels, legend, "line", width=width)
+    lines, ends = [], []
+    for n, (name, points) in enumerate(curves.items()):
+        path = f"M{area.left} {area.y_at(before):.1f}"
+        path += "".join(f"H{area.x_at(x):.1f}V{area.y_at(y):.1f}" for x, y in points)
+        path += f"H{area.x_at(max(1.0, end)):.1f}"
+        lines.append(f'<path class="line{tone(n, len(curves))}" d="{path}"/>')
+        last = points[-1][1] if points else before
+        ends.append(f"{name}: {percent(last)} after {number(end)} queries")
+    description = f"Recall against queries, {percent(before)} before. {'; '.join(ends)}"
+    x_ticks = [(float(tick), number(tick)) for tick in ticks]
+    return draw(area, description, x_ticks, PERCENT_TICKS, "".join(lines))
 
 
 MAX_LEVELS = 160

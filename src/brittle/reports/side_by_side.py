@@ -99,10 +99,13 @@ class Comparison:
     css: str
 
 
-def side_by_side_page(old: StoredRun, new: StoredRun, level: float = 0.05) -> str:
+def side_by_side_page(
+    old: StoredRun, new: StoredRun, level: float = 0.05, finding: str = ""
+) -> str:
     """Render the page of two runs: accuracies, the ladder, and the cases that flipped.
 
-    `level` is that of the test that decides whether the runs differ, as in the gate for CI.
+    `level` is that of the test that decides whether the runs differ, as in the gate for CI. The
+    gate writes its own verdict as the `finding` at the top.
     """
     a, b = old.results(), new.results()
     pair = paired(a, b, 1 - level)
@@ -117,7 +120,8 @@ def side_by_side_page(old: StoredRun, new: StoredRun, level: float = 0.05) -> st
             (when, run.name, describe_run(run.manifest), len(rows))
             for when, run, rows in (("old", old, a), ("new", new, b))
         ],
-        finding=verdict_sentence(old.manifest, pair, level) + _without_edits(pair, level),
+        finding=finding
+        or verdict_sentence(old.manifest, pair, level) + _without_edits(pair, level),
         notes=not_comparable(old, new),
         rows=_comparisons(old, new, pair, paired_levels(a, b, 1 - level), level),
         shared=plural(pair.shared, "shared cases"),
@@ -180,16 +184,23 @@ def not_comparable(old: StoredRun, new: StoredRun) -> list[str]:
         )
     elif a.get("content") != b.get("content") and a.get("content") and b.get("content"):
         lines.append("The data has the same name in both runs, but other contents.")
-    for key, name, why in DIFFERENT:
-        if a.get(key) != b.get(key) and not (
-            key == "settings" and a.get("attack") != b.get("attack")
-        ):
-            lines.append(_other(name, *_differing(a.get(key), b.get(key)), why))
+    lines += differing_entries(a, b).values()
     left = [plural(len(own - other), "cases") for own, other in (ids, ids[::-1])]
     if ids[0] != ids[1]:
         lines.append(f"Left out: {left[0]} of the old run only, {left[1]} of the new run only.")
     if a.get("fingerprint") and a.get("fingerprint") == b.get("fingerprint"):
         lines.append("Both runs attack the same model: no difference comes from the model.")
+    return lines
+
+
+def differing_entries(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return how two manifests differ in what two runs must have in common, by entry."""
+    lines = {}
+    for key, name, why in DIFFERENT:
+        if old.get(key) != new.get(key) and not (
+            key == "settings" and old.get("attack") != new.get("attack")
+        ):
+            lines[key] = _other(name, *_differing(old.get(key), new.get(key)), why)
     return lines
 
 

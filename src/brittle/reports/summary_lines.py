@@ -217,9 +217,26 @@ def format_effort(totals: Mapping[str, float]) -> str:
     if not asked:
         return "Nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} saved)" if 0 < sent < asked else ""
-    rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
+    if repeats := totals.get("repeats"):
+        rows = f"{plural(sent, 'answers')} ({number(repeats)} to each text), {number(asked)} asked"
+    else:
+        rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
     about = f", for all {plural(totals['cases'], 'cases')}" if "cases" in totals else ""
-    return f"{rows}, {plural(calls, 'calls')}, {duration(totals.get('seconds', 0))}{about}"
+    time = f"{plural(calls, 'calls')}, {duration(totals.get('seconds', 0))}"
+    return f"{rows}, {time}{_format_tokens(totals)}{about}"
+
+
+def _format_tokens(totals: Mapping[str, float]) -> str:
+    """Write the tokens of a chat model and, if a price was named, what they cost.
+
+    >>> _format_tokens({"tokens_read": 1200, "tokens_written": 30, "money": 0.0125})
+    ', 1,200 tokens read and 30 written (cost 0.0125)'
+    """
+    read, written = totals.get("tokens_read", 0), totals.get("tokens_written", 0)
+    if not read + written:
+        return ""
+    cost = f" (cost {totals['money']:.4g})" if "money" in totals else ""
+    return f", {number(read)} tokens read and {number(written)} written{cost}"
 
 
 def describe_run(manifest: Mapping[str, Any]) -> str:

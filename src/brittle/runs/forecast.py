@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from brittle.data.example import Example
 from brittle.errors import BrittleError
-from brittle.formatting import duration, plural
+from brittle.formatting import duration, money, plural
 from brittle.runs.options import Limits
 from brittle.runs.run import Run, run_paths
+from brittle.targets.protocols import declared_by
+from brittle.text import Text
 
 LONG_SECONDS = 60.0
 MIN_CASES = 5  # of a stored run, for its pace
@@ -119,6 +123,72 @@ def attack_work(
     if is_costly or limits.budget is not None or limits.max_sent is not None:
         parts.append(Work(_queries(cases, limits), 0.0, ""))
     return Forecast(tuple(parts))
+
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def token_work(
+    spec: str,
+    target: Any,
+    examples: Sequence[Example],
+    cases: int,
+    limits: Limits,
+    folder: str | Path,
+) -> list[Work]:
+    """Forecast the tokens of a chat model, and their price; nothing of other targets.
+
+    They are as many for each answer as in a stored run on the target. Where there is none, those
+    that are read are estimated from the characters of the prompt with these texts.
+    """
+    size = declared_by(target, "prompt_size")
+    if size is None or not examples:
+        return []
+    texts = [Text.of(dict(example.fields)) for example in examples]
+    repeats, price = declared_by(target, "repeats"), declared_by(target, "price")
+    limit = None if limits.budget is None else cases * limits.budget * repeats
+    if limits.max_sent is not None:
+        limit = limits.max_sent if limit is None else min(limit, limits.max_sent)
+    read, written, source = _tokens_of_answer(spec, target, texts, folder)
+    answers = 1 if limit is None else limit
+    parts = [f"about {_tokens(read * answers)} read"]
+    parts += [] if written is None else [f"{_tokens(written * answers)} written"]
+    of = "for each answer" if limit is None else f"for {plural(answers, 'answers')}"
+    what = f"{' and '.join(parts)} {of}"
+    if price is not None:
+        cost = money((read * answers, (written or 0.0) * answers), price)
+        what += f", cost {cost:.3g}{' without those written' if written is None else ''}"
+    return [Work(what, 0.0, source)]
+
+
+def _tokens_of_answer(
+    spec: str, target: Any, texts: Sequence[Text], folder: str | Path
+) -> tuple[float, float | None, str]:
+    """Return the tokens read and written for one answer, and from where that is known."""
+    for path in reversed(run_paths(folder)[-MAX_RUNS:]):
+        try:
+            run = Run(path)
+            is_same = (run.manifest.get("about_target") or {}).get("spec") == spec
+            totals = run.totals if is_same else {}
+        except (BrittleError, KeyError):
+            continue
+        sent = totals.get("sent", 0)
+        if sent and totals.get("tokens_read"):
+            read, written = totals["tokens_read"] / sent, totals.get("tokens_written", 0) / sent
+            return read, written, f"as counted by the server in the run {run.name}"
+    characters = sum(target.prompt_size(text) for text in texts) / len(texts)
+    source = (
+        f"estimated: {characters:,.0f} characters in the mean prompt, {CHARACTERS_PER_TOKEN} to a "
+        "token"
+    )
+    most = target.max_written
+    if most is None:
+        return characters / CHARACTERS_PER_TOKEN, None, f"{source}; those written are not known"
+    return characters / CHARACTERS_PER_TOKEN, most, f"{source}; written at most"
+
+
+def _tokens(count: float) -> str:
+    return plural(round(count), "tokens")
 
 
 def _queries(cases: int, limits: Limits) -> str:

@@ -22,10 +22,12 @@ from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
+from brittle.formatting import percent
 from brittle.generators import open_generator
-from brittle.goals import Goal, needs_other_class
+from brittle.goals import Goal, needs_answer, needs_other_class
 from brittle.goals.parsing import (
     check_goal,
+    check_repeats,
     goal_name,
     make_goal,
     no_classes,
@@ -33,6 +35,7 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
+from brittle.metrics.intervals import wilson
 from brittle.runs.measuring import Measuring
 from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
@@ -114,7 +117,10 @@ class Job:
         names = {label: own[i] for label, i in index.items()}
         open_named = partial(open_generator, data=dataset.name)
         target_words = TargetWords(target, dataset)
-        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, own)
+        silent = declared_by(target, "silent")
+        spoken = [label for label in own if label not in silent]  # nobody aims at the others
+        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, spoken)
+        check_repeats(goal, declared_by(target, "repeats"))
         offers = offered(target, needs_other_class(goal))
         context = RunContext(own, names, dataset.open_columns, open_named, target_words, offers)
         search, name, resolved = resolve_attack(attack, settings, dataset.name, context)
@@ -133,7 +139,7 @@ class Job:
         brought = _brought_helpers(search, target)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        notes += notes_on_precision(target)
+        notes += notes_on_precision(target) + notes_on_repeats(target)
         return Job(
             target=target,
             dataset=dataset,
@@ -283,8 +289,9 @@ class Job:
 def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
     """Build the engine that attacks the cases of a job."""
     settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
+    goal = needs_answer(job.goal, job.labels, declared_by(job.target, "silent"))
     settings |= {"longest": job.kind.largest, "constraints": job.measuring.constraints}
-    return Engine(job.attack, job.goal, broker, **settings)
+    return Engine(job.attack, goal, broker, **settings)
 
 
 def check_helpers(helpers: Sequence[Any], attack: str) -> None:
@@ -304,8 +311,8 @@ def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     if not masks or declared_by(target, "reads_zero_vectors"):
         return []
     return [
-        f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "
-        "own hole (what --mask says; else the mask token, the unknown word, or nothing)."
+        f"An erased word is no zero vector here: {target.name!r} reads the text of --mask there, "
+        "or else its mask token, its unknown word, or nothing."
     ]
 
 
@@ -326,6 +333,23 @@ def notes_on_precision(target: OpenTarget) -> list[str]:
     return [
         f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
         "shown are in float32, and no case is called proved."
+    ]
+
+
+def notes_on_repeats(target: OpenTarget) -> list[str]:
+    """Tell how sure the label of most answers is, where a target is asked several times."""
+    repeats = declared_by(target, "repeats")
+    if repeats == 1:
+        return []
+    counts = (repeats, repeats // 2 + 1)
+    shares = [
+        f"{k} of {repeats} alike are a share of {percent(wilson(k, repeats)[0], 0)} to "
+        f"{percent(wilson(k, repeats)[1], 0)}"
+        for k in dict.fromkeys(counts)
+    ]
+    return [
+        f"Each text is asked {repeats} times and most answers decide, because answers vary "
+        f"(95% interval: {'; '.join(shares)}). A tie is neither a pass nor a break."
     ]
 
 

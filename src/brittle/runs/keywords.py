@@ -16,7 +16,7 @@ from random import Random
 
 from brittle.asks import ANSWER, CANDIDATE
 from brittle.data.dataset import Dataset
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.engine.desks import Cache
 from brittle.english.words import is_function_word
 from brittle.goals.parsing import draws_keywords

@@ -257,6 +257,10 @@ class StoredTotals(TypedDict, total=False):
     calls: Amount
     busy: Amount
     seconds: Amount
+    tokens_read: Amount
+    tokens_written: Amount
+    money: Amount
+    repeats: Amount
 
 
 class Manifest(TypedDict, total=False):

@@ -53,6 +53,14 @@ class Limits:
             is_positive=True,
         ),
     ] = None
+    max_tokens: Annotated[
+        int | None,
+        Flag(
+            "of a chat model: send nothing more after N tokens, read and written, in the whole run",
+            metavar="N",
+            is_positive=True,
+        ),
+    ] = None
     batch: Annotated[
         int | None,
         Flag("send N texts in one call (default: automatic)", metavar="N", is_positive=True),
@@ -149,9 +157,11 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
     "precision": ("target", "precision"),
     **{name: ("target", name) for name in ("body", "path", "header")},
+    **{name: ("target", name) for name in ("prompt", "key_env", "read", "repeats", "price")},
     "trust_pickle": ("target", "trust_pickle"),
     **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
     **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
+    "max_tokens": ("limits", "max_tokens"),
     "watchdog": ("limits", "watchdog"),
     "keep_meaning": ("keep", "meaning"),
     "keep_fluent": ("keep", "fluent"),
@@ -163,6 +173,19 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     "address": ("workers", "address"),
 }
 """Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
+
+DATA_KEYWORDS = ("text", "label", "locked", "skip_bad", "split")
+"""Options of `brittle.data.load` that users write in `brittle.attack`, too."""
+
+
+def refuse_data_keywords(keywords: Mapping[str, Any], attack: object) -> None:
+    """Refuse options of the data, unless the attack is the user's and may have such settings."""
+    wrong = [f"{name}={keywords[name]!r}" for name in DATA_KEYWORDS if name in keywords]
+    if wrong and not str(attack).startswith("python:"):
+        raise UsageError(
+            f"Got {', '.join(wrong)}, which says how the data is read. Load the data first: "
+            f"examples = brittle.data.load(…, {', '.join(wrong)}), and attack these examples."
+        )
 
 
 def split_flat(

@@ -17,10 +17,12 @@ from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
 from brittle.data.example import case_ids
-from brittle.engine.broker import Asker, Broker, Totals
+from brittle.engine.asking import Asker, Totals
+from brittle.engine.broker import Broker
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
 from brittle.errors import RunStopped, UsageError
+from brittle.formatting import money
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.opening import as_target
@@ -28,7 +30,15 @@ from brittle.progress import Progress, reporting
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
-from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
+from brittle.runs.options import (
+    Aim,
+    Keep,
+    Limits,
+    Session,
+    refuse_data_keywords,
+    split_flat,
+    with_flat,
+)
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,
@@ -102,6 +112,7 @@ def attack(
     `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
     `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
+    refuse_data_keywords(settings, attack)
     options, settings = split_flat(settings)
     limits = with_flat(limits, "limits", options["limits"])
     keep = with_flat(keep, "keep", options["keep"])
@@ -183,11 +194,15 @@ def _open_broker(
     stored = store.totals
     totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
     totals.sent = max(totals.sent, store.journalled())
+    read, written = store.tokens
+    totals.tokens_read = max(totals.tokens_read, read)
+    totals.tokens_written = max(totals.tokens_written, written)
     return Broker(
         job.desks,
         journal=store,
         watchdog=limits.watchdog,
         most_sent=limits.max_sent,
+        most_tokens=limits.max_tokens,
         batch=limits.batch,
         caches={} if session.shared is None else session.shared.caches_of(job),
         totals=totals,
@@ -270,7 +285,16 @@ class _Start:
     def totals(self) -> dict[str, float]:
         """Return what was computed for the run until now."""
         seconds = self._seconds_before + time.perf_counter() - self._begun
-        return asdict(self.broker.totals) | {"seconds": seconds}
+        counted: dict[str, float] = asdict(self.broker.totals) | {"seconds": seconds}
+        if (repeats := declared_by(self.job.target, "repeats")) > 1:
+            counted["repeats"] = repeats
+        if not self.broker.totals.tokens:
+            return {name: n for name, n in counted.items() if not name.startswith("tokens")}
+        price = declared_by(self.job.target, "price")
+        if price is not None:
+            used = (counted["tokens_read"], counted["tokens_written"])
+            counted["money"] = money(used, price)
+        return counted
 
     def keep_warnings(self, messages: Sequence[str], former: Sequence[str] = ()) -> None:
         """Store warnings with the run, after the former ones, and say them."""

@@ -10,7 +10,8 @@
 
 `application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
 the meta row "manifest", the counters are "totals", and "keywords" those of cases, if the goal draws
-them; "validity", "floors" and "judgements" are what was measured of the run later. "kept:CASE" are
+them; "tokens" are those that journalled answers took;
+"validity", "floors" and "judgements" are what was measured of the run later. "kept:CASE" are
 the items that a search kept for the report, a list of the fields of `KeptItem`. A case with a row
 in results is finished; all its rows were written in one transaction.
 """
@@ -64,6 +65,7 @@ MEASURED: Mapping[str, Any] = {
     FLOORS: Floors,
     JUDGEMENTS: Mapping[str, Mapping[str, bool]],
 }
+TOKENS = "tokens"  # that costly answers took, written with them
 KEPT = "kept:"  # before the id of a case
 
 _LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")
@@ -330,11 +332,19 @@ class Store:
                         payloads[key] = json.loads(row[0])  # a damaged answer is asked for again
         return payloads
 
-    def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
-        """Journal answers; when this returns they outlive the process."""
+    def keep(
+        self,
+        question: str,
+        answers: Sequence[tuple[bytes, Any]],
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Journal answers, and the tokens that they took; then they outlive the process."""
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
         with translated_errors(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+            if any(tokens):
+                read, written = self.tokens
+                self._write_meta(TOKENS, {"read": read + tokens[0], "written": written + tokens[1]})
         self._checkpoint()
 
     def _checkpoint(self) -> None:
@@ -348,6 +358,12 @@ class Store:
     def journalled(self) -> int:
         """Count the journalled answers: what a costly target was really sent."""
         return int(self._one("SELECT count(*) FROM answers"))
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """The tokens of all journalled answers: read by the target, and written."""
+        stored = self._load_meta(TOKENS, Mapping[str, int])
+        return int(stored.get("read", 0)), int(stored.get("written", 0))
 
     def _load_meta(self, key: str, kind: Any) -> dict[str, Any]:
         """Load a fact about the run, which is checked to be of a type; {} if there is none."""

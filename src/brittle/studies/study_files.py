@@ -60,7 +60,7 @@ WRITTEN = re.compile(
     | [^/]+\.inside\.json                       # what was seen inside its target
     | [^/]+\.[0-9a-f]{12}\.key\.json            # the key to what people were shown of it
     | tasks/[^/]+\.json                         # the result of a task
-    | labels/[^/]+\.jsonl                       # labels that a target has predicted
+    | labels/[^/]+\.jsonl                       # labels or scores that a target has answered
     | cases\.jsonl                              # the cases of a robustness study
     | (.+/)?[^/]+\.[0-9a-f]{8}\.new             # one of these that was not finished
     """,

@@ -144,6 +144,7 @@ def scores_desk(target: Any) -> Desk:
         from_keys=by_keys,
         batch=declared_by(target, "batch"),
         costly=declared_by(target, "costly"),
+        **_repeats(target),
         **_common(target),
     )
 
@@ -151,9 +152,10 @@ def scores_desk(target: Any) -> Desk:
 def texts_desk(target: Any) -> Desk:
     """Build the desk that answers texts."""
     return Desk(
-        _CheckedTexts(target.name, target.translate),
+        _CheckedTexts(target.name, target.translate, declared_by(target, "max_answer")),
         batch=declared_by(target, "batch"),
         costly=declared_by(target, "costly"),
+        **_repeats(target),
         **_common(target),
     )
 
@@ -221,6 +223,15 @@ def _common(target: Any) -> dict[str, Any]:
     }
 
 
+def _repeats(target: Any) -> dict[str, Any]:
+    """Return how often a target is asked the same, and how it counts tokens."""
+    return {
+        "repeats": declared_by(target, "repeats"),
+        "join": declared_by(target, "join_repeats"),
+        "spent": declared_by(target, "spent"),
+    }
+
+
 class _CheckedScores:
     """Scores a batch and checks the scores."""
 
@@ -266,8 +277,14 @@ class _Named:
 class _CheckedTexts:
     """Asks for texts, checks that they are strings, one for every item, and cuts endless ones."""
 
-    def __init__(self, name: str, translate: Callable[[Sequence[Any]], Sequence[str]]) -> None:
-        self.who, self.translate = f"Target {name!r}", translate
+    def __init__(
+        self,
+        name: str,
+        translate: Callable[[Sequence[Any]], Sequence[str]],
+        max_answer: int | None = None,
+    ) -> None:
+        self.who, self.translate, self.max_answer = f"Target {name!r}", translate, max_answer
 
     def __call__(self, batch: Sequence[Any]) -> list[str]:
-        return cut(parse_texts(self.translate(batch), len(batch), self.who), batch)
+        texts = parse_texts(self.translate(batch), len(batch), self.who)
+        return cut(texts, batch) if self.max_answer is None else texts

@@ -26,7 +26,13 @@ from brittle.answers import find_label, plain_label
 from brittle.errors import TargetError, UsageError
 from brittle.redaction import redact, short_repr
 from brittle.targets.options import Labels, ScoreKind
-from brittle.targets.scores import MAX_SUM_ERROR, label_scores
+from brittle.targets.scores import (
+    MAX_SUM_ERROR,
+    PERCENT,
+    are_percentages,
+    label_scores,
+    refuse_other_entries,
+)
 
 IF_IT_TRANSLATES = " If it answers texts: --answers text (in Python: answers='text')."
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
@@ -49,6 +55,13 @@ def match_labels(
     unknown = [name for name in mapping if find_label(name, data) is None]
     # A few rows may not hold every class, but a mapping without any label of the data is a mistake.
     if data and mapping and len(unknown) == len(mapping):
+        answers = list(mapping.values())
+        if all(find_label(answer, data) is not None for answer in answers):
+            raise UsageError(
+                f"--labels names {_join(unknown)}, not in the data, which has {_join(data)}. The "
+                "form is data=target. If these are the labels of the target: --labels "
+                f"{format_pairs(answers, list(mapping))}."
+            )
         raise _no_match(data, target_labels, f"--labels names {_join(unknown)}, not in the data")
     missing = [name for name, index in index_of.items() if index is None]
     if missing and len(missing) < len(data):
@@ -57,7 +70,7 @@ def match_labels(
             f"{'is not a label' if len(missing) == 1 else 'are not labels'} of the target, which "
             f"has {_join(target_labels)}. Say which is meant (--labels "
             f"{format_pairs(missing[:1], ['LABEL'])}), or leave such rows out: --skip-bad "
-            "(in Python data.load(…, skip_bad=True))."
+            "(in Python brittle.data.load(…, skip_bad=True))."
         )
     if missing:
         raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")
@@ -213,10 +226,18 @@ def answered_labels(
     names, scores = [name for name, _ in pairs], [score for _, score in pairs]
     is_map = len(pairs) > 1 and all(isinstance(name, str) for name in names)
     if not is_map or not all(isinstance(s, Real) and not isinstance(s, bool) for s in scores):
+        refuse_other_entries(pairs, answer, who, keys)
         # The usual remedy, and what was seen: the user may only have to set a path.
         seen = f" It answered a plain sentence with {short_repr(answer)}."
         return label_names(None, None, who, f"{seen}{IF_IT_TRANSLATES}")
-    if kind != "logits" and abs(sum(scores) - 1) > MAX_SUM_ERROR:
+    is_percent = are_percentages(scores)
+    if is_percent and kind not in ("percent", "logits"):
+        raise UsageError(
+            f"{who} answered a plain sentence with {short_repr(answer)}. These scores add up to "
+            f"{sum(scores):.6g}; expected probabilities of all labels. {PERCENT}"
+        )
+    is_whole = is_percent if kind == "percent" else abs(sum(scores) - 1) <= MAX_SUM_ERROR
+    if kind != "logits" and not is_whole:
         raise UsageError(
             f"{who} answered a plain sentence with {short_repr(answer)}. These scores add up to "
             f"{sum(scores):.6g}, so that labels may be missing; expected probabilities of all "

@@ -28,7 +28,8 @@ VERSION = "1"
 """Of what is done to texts: it is in the fingerprint."""
 PREFIX = "normalised:"
 DECLARED = ("parallel", "costly", "batch", "in_process", "label_only", "trained_fields")
-DECLARED_TOO = ("vocabulary", "reads_zero_vectors", "check_item")
+DECLARED_TOO = ("vocabulary", "reads_zero_vectors", "check_item", "silent", "price")
+OF_CHATS = ("repeats", "join_repeats", "spent")
 
 
 class Normalised:
@@ -42,7 +43,7 @@ class Normalised:
         self.target: Any = target
         self.name = f"{PREFIX}{target.name}"
         self.labels = tuple(target.labels)
-        for declared in (*DECLARED, *DECLARED_TOO):
+        for declared in (*DECLARED, *DECLARED_TOO, *OF_CHATS):
             setattr(self, declared, declared_by(target, declared))
 
     def __repr__(self) -> str:

@@ -16,8 +16,8 @@ from brittle.targets import normalised
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
-from brittle.targets.options import Target, TargetOptions
-from brittle.targets.pickled import LOADED, not_trusted, refuse_trust
+from brittle.targets.options import PICKLED, Target, TargetOptions
+from brittle.targets.pickled import not_trusted, refuse_trust
 from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import ADDRESSES, Opened, describe_kinds, find_kind
@@ -74,7 +74,7 @@ def as_target(target: Any, **options: Any) -> Opened:
     """Build a target from a name, a live object or a `Target`; a target is returned as it is.
 
     `options` are the fields of `TargetOptions`: `scores` declares what comes back where that is not
-    known (prob, logits, single, label), and `answers="text"` that a function, an endpoint or a
+    known (prob, percent, label …), and `answers="text"` that a function, an endpoint or a
     program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
     token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
     models of the last two kinds. `precision` is what candidates are scored in. `trust` names types
@@ -98,9 +98,11 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     kind = find_kind(spec)
     if kind is None or kind.is_folder:
         _check_setting(spec)
+    if kind is not None and kind.key == normalised.PREFIX:
+        return kind.open(spec, options)  # what stands behind it checks the options
     if kind is None or kind.key not in ADDRESSES:
         options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
-    if kind is None or kind.key not in LOADED:
+    if kind is None or kind.key not in PICKLED:
         refuse_trust(spec, options)
     if kind is not None:
         check_reads(kind, spec, options)
@@ -113,7 +115,20 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
+    meant = _meant(spec)
+    if meant is not None:
+        raise UsageError(f"Got the target {spec!r}. Did you mean {meant!r}?")
     raise _not_a_target(repr(spec))
+
+
+def _meant(spec: str) -> str | None:
+    """Return the target that is named without its prefix: a TOML file, or what is in a module."""
+    if spec.endswith(".toml") and Path(spec).is_file():
+        return f"http:{spec}"
+    module, _, name = spec.replace(".py:", ":").partition(":")
+    if name.isidentifier() and module.isidentifier() and Path(f"{module}.py").is_file():
+        return f"python:{module}:{name}"
+    return None
 
 
 def _check_setting(spec: str) -> None:

@@ -25,6 +25,8 @@ from brittle.values import Flag, flags_of
 PADDING, UNKNOWN = "pad", "unknown"
 """What `mask` may say in place of a text, for models whose tokens are known: a hole then reads as
 padding, a zero vector, or as the unknown word."""
+PICKLED = (".joblib", ".pkl", ".pickle")
+"""Endings of files that are opened only if they are trusted by name: loading them runs code."""
 
 
 def render(item: Text, mask: str) -> str | dict[str, str]:
@@ -68,7 +70,7 @@ def fill_in(template: str, where: str) -> str:
 
 T = TypeVar("T")
 Labels = str | Sequence[str] | Mapping[str, str] | None
-ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
+ScoreKind = Literal["auto", "prob", "percent", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 ANSWERS = ("auto", "scores", "text")
 """What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
@@ -159,6 +161,41 @@ class TargetOptions:
             metavar="HEADER",
         ),
     ] = ()
+    prompt: Annotated[
+        str | None,
+        Flag(
+            "the prompt of a chat model, a file or a text in which {text} stands for the text "
+            "(default: the labels are listed and one is asked for; with --answers text, the text)",
+            metavar="FILE|TEXT",
+        ),
+    ] = None
+    key_env: Annotated[
+        str | None,
+        Flag(
+            "the variable of the environment with the key of a chat model (default: "
+            "OPENAI_API_KEY, if it is set)",
+            metavar="NAME",
+        ),
+    ] = None
+    read: Annotated[
+        str | None,
+        Flag(
+            "how a label is read from the answer of a chat model: name, regex:PATTERN or json:PATH "
+            "(default: name)",
+            metavar="HOW",
+        ),
+    ] = None
+    repeats: Annotated[
+        int,
+        Flag("ask a chat model K times about each text; most answers decide (default: 1)", "K"),
+    ] = 1
+    price: Annotated[
+        str | None,
+        Flag(
+            "what a million tokens of a chat model cost, read and written, such as 0.15,0.60",
+            metavar="IN,OUT",
+        ),
+    ] = None
     trust_pickle: Annotated[
         str | None,
         Flag(

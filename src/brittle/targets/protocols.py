@@ -59,6 +59,22 @@ class TargetDeclarations:
     """A translator whose answer to a text may depend on the other texts of the call."""
     trained_fields: Sequence[str] = ()
     """The fields that it was trained on, in its order."""
+    repeats: int = 1
+    """How often every item is asked, because answers vary; each answer is kept and counted."""
+    join_repeats: Callable[[Sequence[Any]], Any] | None = None
+    """A method that makes one answer of those on one item."""
+    silent: Sequence[str] = ()
+    """Labels which say that there was no answer: a candidate that gets one does not win."""
+    spent: Callable[[], tuple[int, int]] | None = None
+    """A method that returns the tokens read and written by this thread since it was last called."""
+    price: tuple[float, float] | None = None
+    """What a million tokens read and written cost."""
+    prompt_size: Callable[[Text], int] | None = None
+    """A method that returns how many characters it is sent with a text, where tokens are paid."""
+    max_written: int | None = None
+    """The most tokens of an answer, where a request says it."""
+    max_answer: int | None = None
+    """The characters that are kept of a text that it answers; None: by the length of its source."""
     vocabulary: Any = None
     """The words that it knows, the most frequent first; None if it does not tell."""
     precision: str = "float32"

@@ -183,6 +183,14 @@ OWN = (
         answers_declared=True,
     ),
     TargetKind(
+        "chat:",
+        "brittle.targets.chat.target:open_chat",
+        "a chat model behind an OpenAI-compatible address",
+        (("chat:URL?model=NAME", "a chat model behind an OpenAI-compatible address"),),
+        texts_only=True,
+        answers_declared=True,
+    ),
+    TargetKind(
         "cmd:",
         "brittle.targets.command.transport:open_command",
         "a program that answers line by line",

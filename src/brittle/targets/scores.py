@@ -14,6 +14,7 @@ Parse the answers of any model to probabilities, or explain why that is not poss
 | kind | a row is | becomes |
 |---|---|---|
 | `prob`, `auto` | one probability per label | itself, normalised in float64 |
+| `percent` | one percentage per label | a hundredth of it, normalised |
 | `logits` | one number per label; for two labels also one for the second | softmax in float64 |
 | `single` | the probability of the second of two labels | (1 − p, p) |
 | `label` | a label | 1 for it, 0 for the others |
@@ -80,6 +81,8 @@ def bound_additive(
 
 MAX_SUM_ERROR = 1e-3  # of float16 models and of rounded numbers in JSON
 MAX_SHOWN_SCORES = 8  # in an error message
+ROUNDED_PERCENT = 0.005  # of percentages that are rounded to whole numbers
+PERCENT = "If these are percentages, say --scores percent (scores='percent' in Python)."
 NUMBER = "Expected a number (in JSON without quotes); if it is a label, say --scores label."
 
 
@@ -180,19 +183,36 @@ def _normalize(table: Scores, who: str, kind: ScoreKind) -> Scores:
         wrong = (table < 0).any(axis=1)
         total = np.ones((len(table), 1))
     else:
+        table = table / 100 if kind == "percent" else table
         total = table.sum(axis=1, keepdims=True)
-        wrong = (table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > MAX_SUM_ERROR)
+        wrong = (table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > _sum_error(table, kind))
     if wrong.any():
         row = table[wrong.argmax()]
         expected = "a number from 0 to 1" if kind == "single" else "numbers from 0 to 1, sum 1"
-        example = row[1:] if kind == "single" else row
+        example = row[1:] if kind == "single" else row * (100 if kind == "percent" else 1)
+        hint = f" {PERCENT}" if kind != "percent" and are_percentages(row.tolist()) else ""
+        expected = "percentages, sum 100" if kind == "percent" else expected
         raise UsageError(
             f"{who} gave scores that are not probabilities, for example {_format_scores(example)} "
-            f"(sum {example.sum():.6g}). Expected {expected}. Declare what they are: --scores "
-            "logits (scores='logits' in Python), single or label."
+            f"(sum {example.sum():.6g}). Expected {expected}.{hint} Declare what they are: "
+            "--scores logits (scores='logits' in Python), percent, single or label."
         )
     probability: Scores = table / total
     return probability
+
+
+def are_percentages(scores: Sequence[float]) -> bool:
+    """Tell whether scores look like percentages of all labels.
+
+    >>> are_percentages([15.78, 84.22]), are_percentages([33, 33, 33]), are_percentages([0.2, 0.8])
+    (True, True, False)
+    """
+    error = 100 * _sum_error(np.array([scores]), "percent")
+    return all(score >= 0 for score in scores) and abs(sum(scores) - 100) <= error
+
+
+def _sum_error(table: Scores, kind: ScoreKind) -> float:
+    return max(MAX_SUM_ERROR, ROUNDED_PERCENT * int(table.shape[1]) if kind == "percent" else 0.0)
 
 
 def _complete_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: str) -> Scores:
@@ -247,6 +267,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
     pairs = label_scores(answer, keys)
     if pairs is None:
         return answer
+    refuse_other_entries(pairs, answer, who, keys)
     _refuse_repeated([labels[index_of(name, labels, who)] for name, _ in pairs], answer, who)
     scores = {index_of(name, labels, who): _as_float(score, who) for name, score in pairs}
     missing = [label for index, label in enumerate(labels) if index not in scores]
@@ -263,6 +284,7 @@ def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, s
     """Return the index of an answer's label, or of its first highest score."""
     pairs = label_scores(answer, keys)
     if pairs:
+        refuse_other_entries(pairs, answer, who, keys)
         # Labels of no use, with low scores, may be unknown: only the best one must be known.
         _refuse_repeated([name for name, _ in pairs], answer, who)
         return index_of(max(pairs, key=lambda pair: _as_float(pair[1], who))[0], labels, who)
@@ -281,6 +303,18 @@ def label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] | 
     if isinstance(answer, list | tuple) and answer and isinstance(answer[0], Mapping):
         return [(entry.get(label), entry.get(score)) for entry in answer]
     return None
+
+
+def refuse_other_entries(
+    pairs: Sequence[tuple[Any, Any]], answer: Any, who: str, keys: tuple[str, str]
+) -> None:
+    """Refuse entries that lack one of the two keys: another key has what is looked for."""
+    if any(name is None or score is None for name, score in pairs):
+        raise TargetError(
+            f"{who} answered {short_repr(answer)}. Expected the keys {keys[0]!r} and {keys[1]!r} "
+            "in every entry. The TOML file of an endpoint can name others: label_key and "
+            "score_key."
+        )
 
 
 def _refuse_repeated(names: Sequence[Any], answer: Any, who: str) -> None:

@@ -200,8 +200,8 @@ def _classes(model: Any, who: str) -> list[str]:
 def _choose_method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKind]:
     """Return the method to call, and the kind of scores that it returns."""
     proba, margins = hasattr(model, "predict_proba"), hasattr(model, "decision_function")
-    if kind == "single":
-        raise UsageError(f"{who} gives a score per class; --scores single does not fit it.")
+    if kind in ("single", "percent"):
+        raise UsageError(f"{who} gives a score per class; --scores {kind} does not fit it.")
     if kind == "label" or (kind == "auto" and not proba and not margins):
         return "predict", "label"
     if kind == "logits":

@@ -82,8 +82,13 @@ def _table_2(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_table("table 2", ["factor", *head], rows)
 
 
+WITH_DIAGONAL = "The diagonal is included, as in the paper."
+WITHOUT_DIAGONAL = "There is no diagonal here: every model was trained once."
+
+
 def _class_tables(page: PaperPage, results: TransferPaperFigures, key: str, by: str) -> None:
-    page.add_section(key)
+    has_diagonal = bool(results.studies[PWWS].twin_before)
+    page.add_section(key, diagonal=WITH_DIAGONAL if has_diagonal else WITHOUT_DIAGONAL)
     for attack in ATTACKS:
         if attack not in results.studies:
             continue

@@ -456,3 +456,14 @@ def test_former_keywords_still_work_and_warn(
     assert "grid(overwrite=…) is now new=…" in caplog.text
     with pytest.raises(UsageError, match="got new= and overwrite=, its former name"):
         brittle.grid(pool()[:2], TEXTS[:9], "key", overwrite=True, new=True, **named)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True)
+class Twice:
+    times: int = 2
+
+
+@pytest.mark.parametrize("attack", [Twice(3), Twice])
+def test_an_attack_that_is_an_object_is_told_its_name(attack: Any) -> None:
+    with pytest.raises(UsageError, match=r"Expected its name.*'python:\S*test_grid:Twice:words=5'"):
+        choose_attacks(["key", attack], {})

@@ -47,6 +47,9 @@ def answer(form: str, scores: dict[str, float]) -> Any:
         "label": {"label": best},
         "best": {"result": {"label": best, "score": scores[best]}},
         "word": best,
+        "percent": {"v": 2, "out": [{"kind": n, "pct": 100 * p} for n, p in scores.items()]},
+        "others": {"out": [{"kind": n, "sure": p, "id": 7} for n, p in scores.items()]},
+        "unclear": {"out": [{"kind": n, "also": n, "sure": p} for n, p in scores.items()]},
         "odd": {"status": "ok\x1b[31m", "x": scores["pos"]},
     }
     return forms[form]
@@ -94,6 +97,8 @@ def address(server: Any, form: str) -> str:
         ("map", "answers a score for each label at --path scores.", {}),
         ("list", "answers a list of scores at --path 0.", {"labels": "neg,pos"}),
         ("map", "answers a score for each label.", {"path": "scores"}),
+        ("others", "answers a list of {kind, sure} at --path out.", {}),
+        ("percent", "answers a list of {kind, pct} at --path out.", {"scores": "percent"}),
     ],
 )
 def test_scores_are_recognised_and_it_is_said_where(
@@ -201,3 +206,37 @@ def test_the_command_line_has_it_all(
     assert len(Run(tmp_path / "runs" / "one.sqlite").results()) == 2
     assert main(["verify", "one"]) == 0
     capsys.readouterr()
+
+
+def test_percentages_are_declared_and_never_guessed(server: Any) -> None:
+    with pytest.raises(UsageError, match=r"add up to 100.*say --scores percent"):
+        as_target(address(server, "percent"))
+    with pytest.raises(UsageError, match=r"sum 100.*percentages, say --scores percent"):
+        as_target(address(server, "percent"), labels="neg,pos").scores(TEXTS)
+
+
+def test_entries_whose_keys_are_not_clear_are_refused_before_any_text(server: Any) -> None:
+    with pytest.raises(UsageError, match=r"Neither scores nor a label"):
+        as_target(address(server, "unclear"), labels="neg,pos")
+    with pytest.raises(UsageError, match=r"plain sentence.*keys 'label' and 'score'.*label_key"):
+        as_target(address(server, "unclear"), labels="neg,pos", path="out")
+
+
+def test_a_defence_before_an_address_hands_its_options_on(server: Any, model: Any) -> None:
+    target = as_target(f"normalised:{address(server, 'others')}", path="out")
+    wide = [Text.of("ａ ｗａｒｍ and funny film")]
+    assert np.allclose(target.scores(wide), model.predict_proba([FILMS[0][0]]))
+    with pytest.raises(UsageError, match=r"--path 'out' for 'zoo:naive-bayes@mr'"):
+        as_target("normalised:zoo:naive-bayes@mr", path="out")
+
+
+def test_a_text_that_is_not_answered_is_one_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code = "def rate(texts):\n    return ['maybe' if 'film' in text else 'no' for text in texts]\n"
+    (tmp_path / "unsure_model.py").write_text(code)
+    code = main(["try", "python:unsure_model:rate", "a dull film", "--labels", "no,yes"])
+    said = capsys.readouterr().err
+    assert code == 3 and said.count("answered the label 'maybe'") == 1

@@ -44,11 +44,16 @@ class CommandEntry:
 OWN_COMMANDS: Mapping[str, CommandEntry] = {
     "attack": CommandEntry("attack:COMMAND", "attack a model on data, and store the run", "attack"),
     "try": CommandEntry("attack:TRY", "attack one sentence; nothing is stored", "attack"),
+    "guard": CommandEntry(
+        "guard:COMMAND", "measure what a guard still catches at a false-positive rate", "attack"
+    ),
     "show": CommandEntry("show:COMMAND", "show a run, one of its cases, or a study", "read"),
     "report": CommandEntry(
         "reports:COMMAND", "write a report of a run, of two runs, or of a study", "read"
     ),
     "compare": CommandEntry("runs:COMPARE", "compare runs, or fail if one is worse", "read"),
+    "gate": CommandEntry("gate:GATE", "say whether a model got worse, for CI", "read"),
+    "accept": CommandEntry("gate:ACCEPT", "accept failures that are known", "read"),
     "export": CommandEntry("runs:EXPORT", "write the rows of a run as a table", "read"),
     "verify": CommandEntry("runs:VERIFY", "check stored results against the model again", "read"),
     "validity": CommandEntry("", "have people check the adversarial texts", "read"),

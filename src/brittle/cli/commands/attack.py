@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brittle.attacks import wanted_mask
 from brittle.cli import console
@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
     from brittle.targets.options import Target
 
-DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent")
+DATA_LIMITS, COSTS = ("limit", "only"), ("budget", "max_sent", "max_tokens")
 """The limits whose flags stand with those of the data and of the budget; others with the run's."""
 ZOO = "zoo:"
 FIRST_TRY = 1000
 """So many examples of a large data set are attacked if no limit is set."""
+SIZED_EXAMPLES = 200
+"""Of the data: how long the prompts of a chat model are is measured with so many."""
 RUN_FLAGS = ("seed", "toward", "confidence", "name", "new", "retry_errors")
 EXAMPLES = """\
 examples:
@@ -202,8 +204,8 @@ def _run_attack(args: argparse.Namespace) -> None:
         named_target(args), opened=open_target(args, fields, dataset.shape, dataset.labels)
     )
     is_costly = bool(declared_by(target.opened, "costly"))
-    is_limited = limits.budget is not None or limits.max_sent is not None
-    forecast = partial(_work, args, dataset, limits, is_costly)
+    is_limited = any(getattr(limits, name) is not None for name in COSTS)
+    forecast = partial(_work, args, dataset, limits, is_costly, target.opened)
     if is_dry_run(args, forecast, says_unknown=is_costly, always=is_limited):
         return
     _show_run(args, _attack(args, target, dataset, limits))
@@ -281,15 +283,19 @@ def _finished(run: Run) -> str:
 
 
 def _show_run(args: argparse.Namespace, run: Run) -> None:
-    """Print the run, and where it and its report are."""
+    """Print the run, and where it and its report are; the ladder names the report's command."""
     from rich.console import Group
 
+    from brittle.metrics.ladder import ladder
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
     report = run.report(args.report) if args.report else None
-    command = f"brittle report {shlex.quote(run.name)}"
-    places = (f"Run: {shown(run.path)}", f"Report: {report.resolve() if report else command}")
+    places = [f"Run: {shown(run.path)}"]
+    if report:
+        places.append(f"Report: {report.resolve()}")
+    elif ladder(run.as_stored().results()) is None:
+        places.append(f"Report: brittle report {shlex.quote(run.name)}")
     console.print_result(
         args,
         lambda: summary_json(run),
@@ -299,10 +305,17 @@ def _show_run(args: argparse.Namespace, run: Run) -> None:
 
 
 def _work(
-    args: argparse.Namespace, dataset: Dataset, limits: Limits, is_costly: bool = False
+    args: argparse.Namespace,
+    dataset: Dataset,
+    limits: Limits,
+    is_costly: bool = False,
+    target: Any = None,
 ) -> Forecast:
-    """Forecast the attack: how many cases and, of an endpoint or a program, how many queries."""
-    from brittle.runs.forecast import Forecast, attack_work
+    """Forecast the attack: how many cases and, of an endpoint or a program, how many queries.
+
+    Of a chat model, which is open, also how many tokens.
+    """
+    from brittle.runs.forecast import Forecast, attack_work, token_work
     from brittle.studies.forecast import trainings
     from brittle.studies.pools import Member
 
@@ -311,7 +324,9 @@ def _work(
     cases = len(dataset) if limit is None else min(limit, len(dataset))
     work = attack_work(args.target, args.attack, cases, limits, is_costly, args.runs)
     trained = trainings([Member(args.target, args.target)]) if args.dry_run else []
-    return Forecast((*trained, *work.parts))
+    sized = dataset.examples[:SIZED_EXAMPLES]
+    tokens = token_work(args.target, target, sized, cases, limits, args.runs)
+    return Forecast((*trained, *work.parts, *tokens))
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from brittle.asks import Case
-from brittle.engine.broker import Totals
+from brittle.engine.asking import Totals
 from brittle.engine.desks import Failures
 from brittle.errors import BrittleError
 from brittle.results import Result, Step

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, cast
 
 from brittle.asks import Case
-from brittle.engine.broker import Broker, Totals
+from brittle.engine.asking import Totals
+from brittle.engine.broker import Broker
 from brittle.engine.desks import Failures
 from brittle.errors import BrittleError, RunStopped, TargetError, message_of
 from brittle.runs.job import build_engine

@@ -7,7 +7,7 @@ about, and the name that follows from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,7 @@ def choose_attacks(
     setting that no attack has is an error. Settings at their defaults are left out.
     """
     rows = attacks.split(",") if isinstance(attacks, str) else attacks
+    _refuse_objects(rows)
     chosen = [_choose(row.strip(), shared) for row in rows if row.strip()]
     if not chosen:
         raise UsageError("Got no attack. Name one or more, separated by commas: pwws,random-swap.")
@@ -134,6 +135,21 @@ def choose_attacks(
         if name not in known:
             raise unknown(f"setting of {', '.join(names)}", name, known)
     return tuple(chosen)
+
+
+def _refuse_objects(rows: Iterable[Any]) -> None:
+    """Refuse an attack that is no name: the tasks of a grid are stored, and find it by its name."""
+    obj = next((row for row in rows if not isinstance(row, str)), None)
+    if obj is None:
+        return
+    kind = obj if isinstance(obj, type) or hasattr(obj, "__qualname__") else type(obj)
+    module = "my_attacks" if kind.__module__ == "__main__" else kind.__module__
+    name = f"python:{module}:{kind.__qualname__}"
+    raise UsageError(
+        f"Got the attack {kind.__name__} as an object. Expected its name, since a study stores it "
+        f"and its workers look it up. Put the attack into a module, and write '{name}', with "
+        f"settings after the name: '{name}:words=5'."
+    )
 
 
 def _choose(row: str, shared: Mapping[str, Any]) -> ChosenAttack:

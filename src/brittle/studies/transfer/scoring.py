@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from brittle.targets.protocols import Classifies
 from brittle.text import Text
 from brittle.workflow.tasks import Report
 
+T = TypeVar("T")
 Fields = tuple[tuple[str, str], ...]
 
 
@@ -153,8 +154,8 @@ def label_texts(
     The target is sent only texts whose labels are not in `memory`, each once. Labels are written
     there as soon as they are known; those of another target, by its fingerprint, do not count.
     """
-    keys = [_digest(text) for text in texts]
-    known = _load(memory, target.fingerprint)
+    keys = [text_key(text) for text in texts]
+    known = load_answers(memory, target.fingerprint, int)
     new = {key: Text.of(dict(text)) for key, text in zip(keys, texts) if key not in known}
     order = sorted(new, key=lambda key: len(new[key]))
     index = {label: n for n, label in enumerate(target.labels)}
@@ -162,34 +163,36 @@ def label_texts(
         batch = order[start : start + TEXTS_PER_CALL]
         labels = predict_labels(target, [new[key] for key in batch])
         answers = {key: index[label] for key, label in zip(batch, labels)}
-        _append(memory, target.fingerprint, answers)
+        append_answers(memory, target.fingerprint, answers)
         known |= answers
         report(f"{start + len(batch):,} of {plural(len(order), 'texts')}")
     return [known[key] for key in keys]
 
 
-def _digest(text: Fields) -> str:
+def text_key(text: Fields) -> str:
+    """Return the key under which the answer on a text is kept."""
     content = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:20]
 
 
-def _load(memory: Path, fingerprint: str) -> dict[str, int]:
-    known: dict[str, int] = {}
+def load_answers(memory: Path, fingerprint: str, parse_answer: Callable[[Any], T]) -> dict[str, T]:
+    """Return the answers of a target that a file keeps by the keys of their texts."""
+    known: dict[str, T] = {}
     if not memory.is_file():
         return known
     for line in memory.read_text("utf-8").splitlines():
         try:
             content = json.loads(line)
             if content["fingerprint"] == fingerprint:
-                known |= {text: int(label) for text, label in content["labels"].items()}
+                known |= {text: parse_answer(answer) for text, answer in content["labels"].items()}
         except DAMAGED:
             continue  # empty, or the end of a write that was interrupted
     return known
 
 
-def _append(memory: Path, fingerprint: str, labels: dict[str, int]) -> None:
+def append_answers(memory: Path, fingerprint: str, answers: Mapping[str, Any]) -> None:
     """Append one line; it begins with a line break, which ends a line that was cut off."""
     make_private_folder(memory.parent)
     with open_private(memory) as file:
-        line = json.dumps({"fingerprint": fingerprint, "labels": labels})
+        line = json.dumps({"fingerprint": fingerprint, "labels": answers})
         file.write(f"\n{line}".encode())

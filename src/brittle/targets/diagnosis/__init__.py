@@ -7,7 +7,7 @@ from typing import Any
 
 from brittle.answers import TEXTS
 from brittle.asks import Case
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.targets.capabilities import answers_of
 from brittle.targets.diagnosis.classifier import diagnose as diagnose_classifier
 from brittle.targets.diagnosis.samples import DiagnosisWarning

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.asks import Case
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.targets.diagnosis.samples import (
     COSTLY_SAMPLE_SIZE,
     EXCHANGED_SAMPLE_SIZE,

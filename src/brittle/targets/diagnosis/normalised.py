@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from brittle.asks import ANSWER, Case, EditClass
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.targets.diagnosis.samples import is_costly
 from brittle.targets.protocols import HasCanonicalKeys
 from brittle.text import Text

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from brittle.asks import ANSWER, Case
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.errors import TargetDown
 from brittle.metrics.intervals import mcnemar_exact
 from brittle.targets.protocols import declared_by

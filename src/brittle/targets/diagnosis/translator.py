@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.asks import Case
-from brittle.engine.broker import Asker
+from brittle.engine.asking import Asker
 from brittle.targets.answer_parsers import (
     CHARACTERS_PER_CHARACTER,
     EXTRA_CHARACTERS,

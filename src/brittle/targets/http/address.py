@@ -23,7 +23,7 @@ from brittle.targets.fingerprints import probe_texts
 from brittle.targets.http.endpoint import FLAGS, Endpoint, build_endpoint, slots
 from brittle.targets.http.transport import HttpTransport, describe_endpoint, of_endpoint
 from brittle.targets.options import VARIABLE, TargetOptions
-from brittle.targets.scores import MAX_SUM_ERROR
+from brittle.targets.scores import MAX_SUM_ERROR, are_percentages
 
 log = logging.getLogger(__name__)
 LABEL_KEYS = ("label", "class", "category", "prediction", "predicted_label", "name")
@@ -64,7 +64,7 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
             "negative,positive. If it answers texts: --answers text."
         )
     if form is None:
-        return of_endpoint(endpoint, options)  # whose errors say what is wrong with it
+        return _unrecognised(endpoint, options, reply)
     endpoint = replace(
         endpoint,
         path=(*endpoint.path, *form.path),
@@ -84,9 +84,26 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
     return of_endpoint(endpoint, options)
 
 
+def _unrecognised(
+    endpoint: Endpoint, options: TargetOptions, reply: Any
+) -> BlackBoxClassifier | BlackBoxTranslator:
+    """Open an endpoint whose answers have no usual form; its parser says what is wrong with them.
+
+    An answer that is of no use is refused here, not once for every text.
+    """
+    target = of_endpoint(endpoint, options)
+    answers = target.transport.answers
+    try:
+        answers.parse([_at_path(endpoint, reply)], 1, describe_endpoint(endpoint))
+    except BrittleError as error:
+        target.close()
+        raise UsageError(f"Asked about a plain sentence: {error}") from error
+    return target
+
+
 def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
     """Return the endpoint that an address and its options describe."""
-    _refuse_secrets(spec)
+    refuse_secrets(spec)
     fields = tuple(options.fields)
     body = options.body or json.dumps({name: f"{{{name}}}" for name in fields})
     try:
@@ -106,7 +123,7 @@ def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
     raw = {
         "url": spec,
         "template": template,
-        "headers": dict(map(_header, options.header)),
+        "headers": dict(map(parse_header, options.header)),
         "path": options.path or "",
         "timeout": options.timeout,
         "source": FLAGS,
@@ -156,7 +173,7 @@ def _parts(value: Any) -> list[tuple[Any, Any]]:
 def _scored(path: tuple[str, ...], value: Any, scores: str) -> Form | None:
     """Recognise a score for every label, at this place."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(e, Mapping) for e in value):
-        keys = _keys(value[0])
+        keys = _keys(value[0]) or _only_keys(value, scores)
         if keys is not None and all(set(keys) <= set(entry) for entry in value):
             return Form(path, ENTRIES, keys)
     if isinstance(value, Mapping) and _are_scores(list(value.values()), scores):
@@ -188,9 +205,27 @@ def _keys(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     return (label, score) if label is not None and score is not None else None
 
 
+def _only_keys(entries: Sequence[Mapping[str, Any]], scores: str) -> tuple[str, str] | None:
+    """Return the keys of entries with other names, if only one can be the label, and one the score.
+
+    >>> _only_keys([{"kind": "spam", "pct": 0.9}, {"kind": "fine", "pct": 0.1}], "auto")
+    ('kind', 'pct')
+    """
+    labels, numbers = [], []
+    for key in entries[0]:
+        values = [entry.get(key) for entry in entries]
+        if all(isinstance(value, str) for value in values) and len(set(values)) == len(values):
+            labels.append(key)
+        elif _are_scores(values, scores) or _are_scores(values, "percent"):
+            numbers.append(key)
+    return (labels[0], numbers[0]) if len(labels) == len(numbers) == 1 else None
+
+
 def _are_scores(values: Sequence[Any], scores: str) -> bool:
     if len(values) < 2 or not all(map(_is_number, values)):
         return False
+    if scores == "percent":
+        return are_percentages(values)
     return scores == "logits" or (
         all(0 <= value <= 1 for value in values) and abs(sum(values) - 1) <= MAX_SUM_ERROR
     )
@@ -221,7 +256,7 @@ def _at_path(endpoint: Endpoint, reply: Any) -> Any:
         raise UsageError(f"Asked about a plain sentence: {error}") from error
 
 
-def _header(line: str) -> tuple[str, str]:
+def parse_header(line: str) -> tuple[str, str]:
     """Split `Name: value`; a secret must come from the environment."""
     name, colon, value = (part.strip() for part in line.partition(":"))
     if not colon or not name:
@@ -236,7 +271,7 @@ def _header(line: str) -> tuple[str, str]:
     return name, value
 
 
-def _refuse_secrets(spec: str) -> None:
+def refuse_secrets(spec: str) -> None:
     """Refuse an address with a password or a key in it: it would be stored."""
     try:
         parts = urlsplit(spec)

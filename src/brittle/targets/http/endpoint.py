@@ -77,7 +77,9 @@ class Endpoint:
 
     def name_of(self, key: str) -> str:
         """Name a key as the user says it: in the file, or as a flag."""
-        return f"--{key}" if self.source == FLAGS else f"`{key}` in {self.source}"
+        if self.source == FLAGS:
+            return f"--{key}"
+        return f"`{'headers' if key == 'header' else key}` in {self.source}"
 
     @property
     def batched(self) -> bool:

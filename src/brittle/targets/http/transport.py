@@ -236,7 +236,8 @@ class HttpTransport(Generic[A]):
             remedy = f"A proxy refuses the request: check user and password in {names}"
         elif status in (401, 403):
             remedy = (
-                f"Check the key in the headers of {self.endpoint.source} and in the environment"
+                f"Check the key in the environment, and that {self.endpoint.name_of('header')} "
+                "sends it, as in 'Authorization: Bearer ${TOKEN}'"
             )
         elif 300 <= status < 400:
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"

@@ -305,7 +305,7 @@ def parse_method(text: str, *, device: str = "auto", **settings: Any) -> Adversa
                 raise unknown(f"setting of {name}", setting, kinds)
         return METHODS[name](**values)
     if name not in ATTACKS and not name.startswith("python:"):
-        remedy = "An attack of your own stands here as python:module:name."
+        remedy = "For your own attack, write python:module:name."
         known = dict.fromkeys((*METHODS, *LEVELS, *ATTACKS))
         raise unknown("kind of adversarial training", name, known, remedy)
     kinds = {setting.name: setting.kind for setting in attacks.settings(attacks.recipe(name))}

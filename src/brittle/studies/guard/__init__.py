@@ -1,0 +1,1 @@
+"""Guard mode: how much of what a guard catches it still catches under attack, at one threshold."""
