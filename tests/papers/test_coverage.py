@@ -82,8 +82,8 @@ def test_a_table_or_figure_that_a_heading_names_is_listed_there() -> None:
 def test_the_commands_of_the_list_are_commands(item: CoverageItem) -> None:
     for place in item.places:
         written = command_of(PAGES / f"{place.page}.md")
-        assert written.startswith(place.command)
-        assert parse_command(written).paper == Path(place.page).name
+        asked, page = parse_command(written), Path(place.page)
+        assert (asked.paper, asked.scale) == (page.name, page.parent.name or "small")
     if item.command:
         parse_command(item.command)
 

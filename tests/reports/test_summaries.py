@@ -27,6 +27,9 @@ def test_cases_that_could_not_be_attacked_are_warned_about(make_run: Callable[..
     assert "already wrong 1 · not tested 3 (no candidates 2, nothing to edit 1)" in text
     assert "3 of 9 still right" not in text and "still right (2 could not be attacked)" in text
     assert "examples to attack could not be" not in summary_text(make_run([*rows, bare]))
+    assert "--cosine" not in text
+    near = " ".join(summary_text(make_run([*rows, bare, bare], settings={"cosine": 0.8})).split())
+    assert "A --cosine below 0.8 finds more candidates." in near
 
 
 def test_cases_that_tried_nothing_are_warned_about(make_run: Callable[..., Any]) -> None:
