@@ -58,8 +58,9 @@ def match_labels(
         answers = list(mapping.values())
         if all(find_label(answer, data) is not None for answer in answers):
             raise UsageError(
-                f"--labels names {_join(unknown)}, which the data does not have (it has {_join(data)}). Write data=target. If these are the labels of the "
-                f"target: --labels {format_pairs(answers, list(mapping))}."
+                f"--labels names {_join(unknown)}, which the data does not have (it has "
+                f"{_join(data)}). Write data=target. If these are the labels of the target: "
+                f"--labels {format_pairs(answers, list(mapping))}."
             )
         raise _no_match(
             data, target_labels, f"--labels names {_join(unknown)}, which the data does not have"
