@@ -125,3 +125,9 @@ def test_workers_open_what_the_user_trusts(tmp_path: Path, pipeline: Any) -> Non
     file = saved(pipeline, tmp_path / "model.joblib")
     target = pickle.loads(pickle.dumps(Target(file, trust_pickle=file)))  # as it travels
     assert as_target(target).labels == ("neg", "pos")
+
+
+def test_trust_is_the_name_of_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "model.joblib")
+    with pytest.raises(UsageError, match=r"Got trust_pickle=True\. Expected the name of the file"):
+        as_target(path, trust_pickle=True)

@@ -301,7 +301,7 @@ def unused_labels(
         f"{where}: there is no column {LABEL_NAME!r}, so the data counts as unlabelled and the "
         f"figures are agreement with the target's own predictions. Could these be the labels: "
         f"{possible}? Name the column with --label COLUMN (in Python "
-        "data.load(…, label='COLUMN'), or rename it), or say --label '' if there are none.",
+        "brittle.data.load(…, label='COLUMN'), or rename it), or say --label '' if there are none.",
     )
 
 

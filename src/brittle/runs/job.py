@@ -311,8 +311,8 @@ def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     if not masks or declared_by(target, "reads_zero_vectors"):
         return []
     return [
-        f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "
-        "own hole (what --mask says; else the mask token, the unknown word, or nothing)."
+        f"An erased word is no zero vector here: {target.name!r} reads the text of --mask there, "
+        "or else its mask token, its unknown word, or nothing."
     ]
 
 

@@ -174,6 +174,19 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
 }
 """Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
 
+DATA_KEYWORDS = ("text", "label", "locked", "skip_bad", "split")
+"""Options of `brittle.data.load` that users write in `brittle.attack`, too."""
+
+
+def refuse_data_keywords(keywords: Mapping[str, Any], attack: object) -> None:
+    """Refuse options of the data, unless the attack is the user's and may have such settings."""
+    wrong = [f"{name}={keywords[name]!r}" for name in DATA_KEYWORDS if name in keywords]
+    if wrong and not str(attack).startswith("python:"):
+        raise UsageError(
+            f"Got {', '.join(wrong)}, which says how the data is read. Load the data first: "
+            f"examples = brittle.data.load(…, {', '.join(wrong)}), and attack these examples."
+        )
+
 
 def split_flat(
     keywords: Mapping[str, Any],

@@ -119,9 +119,16 @@ class Run:
     @property
     def command(self) -> str | None:
         """The command that makes this run again; None if it was made of live objects."""
-        from brittle.runs.exporting import command_of
+        from brittle.runs.command import command_of
 
         return command_of(self.manifest)
+
+    @property
+    def try_command(self) -> str | None:
+        """The command that attacks a sentence of the user; None if the target has no name."""
+        from brittle.runs.command import try_command_of
+
+        return try_command_of(self.manifest)
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -30,7 +30,15 @@ from brittle.progress import Progress, reporting
 from brittle.runs.drift import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import SharedAnswers, with_keywords
-from brittle.runs.options import Aim, Keep, Limits, Session, split_flat, with_flat
+from brittle.runs.options import (
+    Aim,
+    Keep,
+    Limits,
+    Session,
+    refuse_data_keywords,
+    split_flat,
+    with_flat,
+)
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,
@@ -104,6 +112,7 @@ def attack(
     `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
     `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
+    refuse_data_keywords(settings, attack)
     options, settings = split_flat(settings)
     limits = with_flat(limits, "limits", options["limits"])
     keep = with_flat(keep, "keep", options["keep"])

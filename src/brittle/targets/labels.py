@@ -70,7 +70,7 @@ def match_labels(
             f"{'is not a label' if len(missing) == 1 else 'are not labels'} of the target, which "
             f"has {_join(target_labels)}. Say which is meant (--labels "
             f"{format_pairs(missing[:1], ['LABEL'])}), or leave such rows out: --skip-bad "
-            "(in Python data.load(…, skip_bad=True))."
+            "(in Python brittle.data.load(…, skip_bad=True))."
         )
     if missing:
         raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")

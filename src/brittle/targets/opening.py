@@ -16,8 +16,8 @@ from brittle.targets import normalised
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import check_reads, of_function, of_picture_object
 from brittle.targets.labels import label_names
-from brittle.targets.options import Target, TargetOptions
-from brittle.targets.pickled import LOADED, not_trusted, refuse_trust
+from brittle.targets.options import PICKLED, Target, TargetOptions
+from brittle.targets.pickled import not_trusted, refuse_trust
 from brittle.targets.precision import check_lowered, refuse_precision
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator, close
 from brittle.targets.registry import ADDRESSES, Opened, describe_kinds, find_kind
@@ -102,7 +102,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         return kind.open(spec, options)  # what stands behind it checks the options
     if kind is None or kind.key not in ADDRESSES:
         options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
-    if kind is None or kind.key not in LOADED:
+    if kind is None or kind.key not in PICKLED:
         refuse_trust(spec, options)
     if kind is not None:
         check_reads(kind, spec, options)

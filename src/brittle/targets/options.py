@@ -25,6 +25,8 @@ from brittle.values import Flag, flags_of
 PADDING, UNKNOWN = "pad", "unknown"
 """What `mask` may say in place of a text, for models whose tokens are known: a hole then reads as
 padding, a zero vector, or as the unknown word."""
+PICKLED = (".joblib", ".pkl", ".pickle")
+"""Endings of files that are opened only if they are trusted by name: loading them runs code."""
 
 
 def render(item: Text, mask: str) -> str | dict[str, str]:

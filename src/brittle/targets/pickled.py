@@ -17,15 +17,13 @@ from typing import Any
 from brittle.errors import UsageError, message_of, require
 from brittle.safety.files import check_is_file
 from brittle.targets import fingerprints
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import PICKLED, TargetOptions
 from brittle.targets.protocols import Classifies
 from brittle.targets.sklearn import open_estimator
 from brittle.values import add_working_folder
 
 log = logging.getLogger(__name__)
 JOBLIB = ".joblib"
-LOADED = (JOBLIB, ".pkl", ".pickle")
-"""Endings of files that can be loaded if they are trusted."""
 
 
 def open_pickled(spec: str, options: TargetOptions) -> Classifies:
@@ -33,6 +31,11 @@ def open_pickled(spec: str, options: TargetOptions) -> Classifies:
     path = Path(spec)
     if options.trust_pickle is None:
         raise not_trusted(spec)
+    if not isinstance(options.trust_pickle, str | Path):
+        raise UsageError(
+            f"Got trust_pickle={options.trust_pickle!r}. Expected the name of the file: "
+            f"trust_pickle={spec!r}"
+        )
     if Path(options.trust_pickle).resolve() != path.resolve():
         raise UsageError(
             f"Got --trust-pickle {options.trust_pickle}, but the target is {spec}. Expected the "
@@ -61,10 +64,10 @@ def not_trusted(spec: str) -> UsageError:
         f"If you made the file, or trust who did: --trust-pickle {spec} (in Python "
         f"trust_pickle={spec!r}). Or write"
     )
-    ways = trust if suffix in LOADED else "Write"
+    ways = trust if suffix in PICKLED else "Write"
     return UsageError(
-        f"{spec!r} is a pickled file, and loading one runs whatever code is in it, so it is not "
-        f"opened unasked. {ways} it in another format where it was made, "
+        f"{spec!r} is a pickled file, and loading one runs the code in it, so it is not opened "
+        f"without your permission. {ways} it in another format where it was made, "
         "skops.io.dump(model, 'model.skops'), or load it in a module of your own and name the "
         "object: python:module:name."
     )
@@ -75,7 +78,7 @@ def refuse_trust(spec: str, options: TargetOptions) -> None:
     if options.trust_pickle is not None:
         raise UsageError(
             f"Got --trust-pickle {options.trust_pickle}, but the target {spec!r} is no pickled "
-            f"file ({', '.join(LOADED)}). Leave it out."
+            f"file ({', '.join(PICKLED)}). Leave it out."
         )
 
 
