@@ -43,7 +43,8 @@ READING = (
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
-    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
+    f"*undecided* too. A reason is tested by tasks, is {GUESS} with a command that would test it, "
+    "or is unknown. "
     "What holds by construction is listed apart, as a check of our code."
 )
 TRIAL_NOTE = (
