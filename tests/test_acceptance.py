@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -45,14 +46,14 @@ def _all_kept(texts: str, level: str) -> Callable[[Any], Any]:
 
 
 class Figures:
-    """Copies of all stored figures, which an item then reads."""
+    """Links to all stored figures, which an item then reads: a changed one becomes a copy."""
 
     def __init__(self, acceptance: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.acceptance, self.folder = acceptance, folder
         self.papers = folder / "papers"
-        shutil.copytree(PAPERS, self.papers)
+        shutil.copytree(PAPERS, self.papers, copy_function=os.symlink)
         for file in BENCHMARKS.glob("*.json"):
-            shutil.copy(file, folder)
+            (folder / file.name).symlink_to(file)
         self.asked_for: list[str] = []
         for module in (acceptance, acceptance.trust_items):
             monkeypatch.setattr(module, "HERE", folder)
@@ -78,6 +79,7 @@ class Figures:
         path = self.folder / name
         content = json.loads(path.read_text("utf-8"))
         change(content)
+        path.unlink()  # the link
         path.write_text(json.dumps(content))
 
     def verdicts(self, number: str) -> list[str]:

@@ -110,8 +110,12 @@ ROOMS: dict[str, set[str]] = {
         *("results", "runs", "safety", "statuses", "targets", "text", "training", "values"),
         *("workflow", "zoo"),
     },
+    "ci": {
+        *("edits", "errors", "formatting", "metrics", "opening", "reports", "results", "runs"),
+        *("safety", "text"),
+    },
     "cli": {
-        *("attacks", "candidates", "data", "engine", "errors", "formatting", "generators"),
+        *("attacks", "candidates", "ci", "data", "engine", "errors", "formatting", "generators"),
         *("goals", "inside", "levels", "metrics", "opening", "picture", "progress"),
         *("redaction", "reports", "runs", "safety", "studies", "targets"),
         *("training", "validity", "values", "workflow", "zoo"),
@@ -128,10 +132,15 @@ ROOMS_FOR_PAPERS = {
 
 
 @cache
+def parse(path: Path) -> ast.Module:
+    """Parse a file, for all tests once."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def nodes(path: Path) -> list[ast.ImportFrom | ast.Import]:
     """Return the imports of a file, wherever they are."""
-    tree = ast.walk(ast.parse(path.read_text()))
-    return [node for node in tree if isinstance(node, ast.ImportFrom | ast.Import)]
+    return [node for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom | ast.Import)]
 
 
 def imports(path: Path) -> set[str]:
@@ -190,7 +199,7 @@ def test_no_private_name_crosses_files() -> None:
 def test_a_public_class_name_is_defined_once() -> None:
     homes: dict[str, list[str]] = {}
     for path in (*ROOT.rglob("*.py"), *PAPERS.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+        for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(path.relative_to(ROOT.parent).as_posix())
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brittle.errors import unknown
+from brittle.formatting import NO_VALUE
 from brittle_papers import PAPERS
 from brittle_papers.page import format_table
 from brittle_papers.spec import Table, load_spec
@@ -42,6 +43,9 @@ Every table and figure of the five papers, and where ours stands. `scripts/write
 writes this page from the `[coverage]` of each `paper.toml`; a test compares it with the pages.
 
 {states}
+
+A table or figure is made by the command of the page that it stands on; above each list these \
+commands stand in full. A command in the column *where* makes it, or a part of it, alone.
 """
 _COMMAND = re.compile(r"^brittle papers .+$", re.MULTILINE)
 
@@ -54,15 +58,9 @@ class CoveragePlace:
     part: str
     heading: str
 
-    @property
-    def command(self) -> str:
-        """The command of the page, without its data."""
-        folder, _, paper = self.page.rpartition("/")
-        return f"brittle papers {paper} --scale {folder or 'small'}"
-
     def link(self) -> str:
         """Format the place as a link from a page beside it."""
-        return f"[{self.heading}]({self.page}.md#{anchor(self.heading)})"
+        return f"[{self.page}: {self.heading}]({self.page}.md#{anchor(self.heading)})"
 
 
 @dataclass(frozen=True)
@@ -78,14 +76,12 @@ class CoverageItem:
 
     def row(self) -> list[str]:
         """Return the cells of its row."""
-        commands = dict.fromkeys(place.command for place in self.places)
-        named = [*commands, *([self.command] if self.command else [])]
+        own = [f"`{self.command}`"] if self.command else []
         return [
             self.name,
             self.shows,
             f"**{self.state}**",
-            ", ".join(place.link() for place in self.places),
-            ", ".join(f"`{command}`" for command in named),
+            ", ".join([*(place.link() for place in self.places), *own]) or NO_VALUE,
             self.remark,
         ]
 
@@ -140,7 +136,7 @@ def _counts(items: Sequence[CoverageItem]) -> list[str]:
 def _section(paper: PaperCoverage, pages: Path) -> Iterator[str]:
     for page in dict.fromkeys(place.page for item in paper.items for place in item.places):
         yield f"[{page}]({page}.md) is written by `{command_of(pages / f'{page}.md')}`."
-    head = ["", "what it shows", "here", "where", "command", "remark"]
+    head = ["", "what it shows", "here", "where", "remark"]
     yield format_table(head, [item.row() for item in paper.items], of_words=True)
 
 

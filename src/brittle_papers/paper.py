@@ -43,7 +43,8 @@ READING = (
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
-    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
+    f"*undecided* too. A reason is tested by tasks, is {GUESS} with a command that would test it, "
+    "or is unknown. "
     "What holds by construction is listed apart, as a check of our code."
 )
 TRIAL_NOTE = (
@@ -199,13 +200,13 @@ def build_request(
     data = data or spec.data
     if data is None:
         raise UsageError(
-            f"The paper {name!r} is about data that brittle cannot install. Name a folder with its "
-            "train and test files: --data FOLDER."
+            f"The paper {name!r} needs data that brittle cannot install. Give a folder "
+            "with its train and test files: --data FOLDER."
         )
     for flag, source in further.items():
         if source and flag not in spec.takes:
             names = ", ".join(other for other in PAPERS if flag in load_spec(other).takes)
-            raise UsageError(f"--{flag} is for {names}; {name!r} has no use for it.")
+            raise UsageError(f"--{flag} works only with {names}, not with {name!r}. Leave it out.")
     return PaperRequest(name, scale, data, cases=cases, seed=seed, **further)
 
 

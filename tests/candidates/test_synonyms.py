@@ -7,17 +7,18 @@ import re
 from functools import cache
 from pathlib import Path
 
-import lemminflect
 import pytest
 
 from brittle.candidates import Proposal, SubstituteTable, Synonyms
 from brittle.candidates.synonyms import _substitutes
+from brittle.english.forms import load_lemminflect
 from brittle.english.wordnet import WORDNET_FILE
 from brittle.errors import UsageError
 from brittle.text import words_of
 
 CLASSES = {"N": ("n", "NOUN"), "V": ("v", "VERB"), "J": ("a", "ADJ"), "R": ("r", "ADV")}
 BASE = ("NN", "VB", "VBP", "JJ", "RB")
+lemminflect = load_lemminflect()  # without spaCy, whose import takes two seconds
 SAMPLE = [
     ("movie", "NN"), ("Movies", "NNS"), ("MOVIES", "NNS"), ("loved", "VBD"), ("seen", "VBN"),
     ("Running", "VBG"), ("runs", "VBZ"), ("see", "VB"), ("think", "VBP"), ("good", "JJ"),

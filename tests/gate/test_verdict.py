@@ -175,3 +175,26 @@ def test_the_texts_that_break_now_are_shown_with_their_edits(make: Make) -> None
     plain = verdict.plain()
     assert plain["outcome"] == "fail" and len(plain["newly_broken"]) == 12
     assert plain["questions"][1]["worse"] == 12
+
+
+def test_gentle_edits_are_asked_for_where_rough_ones_break_everything(make: Make) -> None:
+    levels = (("careful", "held"), ("typo", "held"))
+
+    def climbed(gentle: int) -> list[Result]:
+        return [
+            replace(row, levels=levels, level="careful" if n < gentle else "typo")
+            for n, row in enumerate(make("r", "b" * 60).given)
+        ]
+
+    old, new = (replace(make(name, ""), given=climbed(n)) for name, n in (("old", 6), ("new", 30)))
+    verdict = judge(old, new)
+    assert outcomes(verdict) == {
+        "clean accuracy": "pass",
+        "robustness to gentle edits": "fail",
+        "robustness": "pass",
+        "accuracy after gentle edits": "fail",
+        "accuracy under attack": "pass",
+    }
+    assert "gentle edits break 50.0% instead of 10.0%" in verdict.headline
+    assert verdict.is_worse and len(verdict.newly_broken) == 24
+    assert judge(new, old).outcome == "pass"

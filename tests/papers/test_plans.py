@@ -31,6 +31,7 @@ from brittle_papers.page import load_notes
 from brittle_papers.paper import build_page, load_paper, plan_of
 from brittle_papers.results import PaperResults
 from brittle_papers.spec import PaperRequest, load_spec
+from papers.parsed import COMMAND, parse_command
 
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
 
@@ -249,18 +250,41 @@ def test_natural_adversaries_of_digits_are_planned() -> None:
     assert names >= {"searches on LeNet", "robustness of all", "curve", "one digit"}
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_reason_is_of_a_claim_and_tested_by_a_task_or_marked_as_a_guess(name: str) -> None:
-    notes = load_notes(NOTES / f"{name}.notes.md")
-    claims = load_spec(name).claims
+NOTE_FILES = sorted(NOTES.rglob("*.notes.md"))
+
+
+def test_every_page_has_notes() -> None:
+    pages = {file.with_suffix("") for file in NOTES.rglob("*.json")}
+    assert {file.with_name(file.name.removesuffix(".notes.md")) for file in NOTE_FILES} == pages
+
+
+@pytest.mark.parametrize("file", NOTE_FILES, ids=lambda file: str(file.relative_to(NOTES)))
+def test_a_reason_is_tested_or_unknown_or_a_guess_with_a_command_that_would_test_it(
+    file: Path,
+) -> None:
+    notes, claims = load_notes(file), load_spec(file.name.removesuffix(".notes.md")).claims
     assert set(notes) <= {"", *claims}
+    assert GUESS not in notes.get("", "")
     for key in set(notes) - {""}:
         reason = notes[key]
-        assert claims[key].get("tests") or GUESS in reason or UNKNOWN in reason, key
+        if GUESS in reason:
+            assert len(COMMAND.findall(reason)) >= reason.count(GUESS), key
+        else:
+            assert claims[key].get("tests") or UNKNOWN in reason, key
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_figures_of_ours_stand_in_notes_only_by_their_name(name: str) -> None:
-    for key, note in load_notes(NOTES / f"{name}.notes.md").items():
+@pytest.mark.parametrize("file", NOTE_FILES, ids=lambda file: str(file.relative_to(NOTES)))
+def test_the_commands_of_notes_are_commands(file: Path, data: str) -> None:
+    for command in COMMAND.findall(file.read_text("utf-8")):
+        asked = parse_command(command)
+        if asked.command == "papers" and asked.only:
+            further = dict.fromkeys(load_spec(asked.paper).takes, data)
+            tasks = planned(PaperRequest(asked.paper, asked.scale, asked.data or data, **further))
+            assert asked.only in {task.name for task in tasks}, command
+
+
+@pytest.mark.parametrize("file", NOTE_FILES, ids=lambda file: str(file.relative_to(NOTES)))
+def test_figures_of_ours_stand_in_notes_only_by_their_name(file: Path) -> None:
+    for key, note in load_notes(file).items():
         own_words = re.sub(r"\{[^{}]*\}|“[^”]*”", "", note)
         assert not re.search(r"\d%|\d+ of \d+", own_words), key

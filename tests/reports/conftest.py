@@ -27,6 +27,7 @@ class ListedRun:
     stored_validity: Validity | None = None
     stored_floors: Floors | None = None
     command: str | None = None
+    try_command: str | None = None
     later: dict[str, Any] = field(default_factory=dict)
 
     def measured(self, name: str) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -17,6 +18,8 @@ from brittle.reports.summaries import summary_json
 from brittle.reports.terminal import run_block
 from brittle.testing import FakeTarget
 from brittle.validity.figures import LevelReading
+
+from .conftest import MakeRun
 
 READ = {"careful": LevelReading(60, 90, 100, "one language model", "film reviews")}
 FILMS = [
@@ -106,8 +109,21 @@ def test_a_ladder_that_ran_out_of_budget_says_at_least() -> None:
     assert words.verdict(none) == "Gentle edits flip no right answer, rough ones none."
 
 
-def test_no_command_is_cut_off() -> None:
+def test_no_command_is_cut_off(make_run: MakeRun) -> None:
     name = "http-api-auto-posts.csv-47ab89"
-    report, show = words.next_commands(name, {})
+    report, show = words.next_commands(make_run([], name))
     assert report == f"brittle report {name}" and show == f"brittle show {name} --all"
-    assert words.next_commands("mine", {}) == ["brittle report mine · brittle show mine --all"]
+    mine = make_run([], "mine")
+    assert words.next_commands(mine) == ["brittle report mine · brittle show mine --all"]
+    mine.try_command = 'brittle try zoo:toy "your sentence"'
+    assert words.next_commands(mine)[1:] == [mine.try_command]
+
+
+def test_a_long_verdict_keeps_its_indent(tmp_path: Path) -> None:
+    target = FakeTarget({"good": 2.0, "bad": -2.0}, spread=0.3)
+    run = brittle.attack(target, FILMS, "auto", folder=tmp_path)
+    out = StringIO()
+    Console(file=out, width=40).print(run_block(run, 5, False))
+    lines = out.getvalue().splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("  Gentle"))
+    assert lines[first + 1].startswith("  ") and not lines[first + 1].startswith("  accuracy")

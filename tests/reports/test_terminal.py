@@ -106,6 +106,25 @@ def test_runs_are_compared_side_by_side_and_in_pairs(make_run: Callable[..., Any
     assert "paired" not in shown(comparison_block([a]))
 
 
+def test_ladders_are_compared_level_by_level(
+    make_run: Callable[..., Any], make_row: Callable[..., Any]
+) -> None:
+    base = [make_row("a good film", {1: "dull"}, case=f"c{n}") for n in range(8)]
+    ladder = {"levels": (("rewrite", "held"), ("any", "held")), "status": "broken"}
+    old = [replace(row, level="rewrite", **ladder) for row in base]
+    new = [replace(row, level="any", **ladder) for row in base]
+    text = shown(comparison_block([make_run(old, name="v1"), make_run(new, name="v 2")]))
+    [mended] = [line for line in text.splitlines() if "after rewrite" in line]
+    assert mended.split() == ["after", "rewrite", "+100.0", "points", "8", "0", "8", "0.008"]
+    assert "after any" not in text  # it is the accuracy under attack
+    assert "The cases that changed: brittle report v1 'v 2'" in text
+    (pair,) = comparison_json([make_run(old), make_run(new)])["paired"]
+    counts = {name: (one["only_b"], one["significant"]) for name, one in pair["levels"].items()}
+    assert counts == {"rewrite": (8, True), "any": (0, False)}
+    flat = [replace(row, levels=()) for row in new]
+    assert "after" not in shown(comparison_block([make_run(flat), make_run(flat)]))
+
+
 def test_the_test_decides_where_the_interval_says_otherwise(make_run: Callable[..., Any]) -> None:
     row = make_run().rows[3]  # held
     rows = [replace(row, case=str(n)) for n in range(20)]

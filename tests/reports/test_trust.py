@@ -13,13 +13,21 @@ import pytest
 from rich.console import Console
 
 import brittle
+from brittle.metrics.curves import MAX_LATE, Flattening
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate, robust_to_words
 from brittle.reports import render, summary_html, summary_json, summary_text
 from brittle.reports.card import card
 from brittle.reports.summaries import summarize
 from brittle.reports.terminal import run_block
-from brittle.reports.trust import describe_space, missing, robust_lines, short_lines, trust_facts
+from brittle.reports.trust import (
+    _growth,
+    describe_space,
+    missing,
+    robust_lines,
+    short_lines,
+    trust_facts,
+)
 from brittle.testing import FakeTarget
 
 MakeRun = Callable[..., Any]
@@ -156,7 +164,8 @@ def test_proved_has_its_colour_and_meaning_on_the_page(make_run: MakeRun) -> Non
     rows = sample_results()
     rows[3] = replace(rows[3], status="proved", reason="by bounds", proved_words=2)
     page = render(make_run(rows))
-    assert 'class="is-proved"' in page and "the whole space" in page and "by bounds" in page
+    assert 'class="is-proved"' in page and "by bounds" in page
+    assert "all texts of the search space were checked" in page
     assert "proved 1 (by bounds)" in summary_text(make_run(rows))
 
 
@@ -188,3 +197,15 @@ def test_the_card_is_markdown_with_metadata(make_run: MakeRun) -> None:
 )
 def test_the_card_names_the_task(make_run: MakeRun, about: dict[str, str], task: str) -> None:
     assert f"      type: {task}\n" in card(make_run(**about))
+
+
+@pytest.mark.parametrize(
+    ("late", "of", "expected"),
+    [(0, 4, "not known: 0 of 4"), (0, 400, "would hardly break more: 0 of 400"), (2, 4, "would b")],
+)
+def test_few_cases_do_not_show_that_a_larger_budget_is_of_no_use(
+    late: int, of: int, expected: str
+) -> None:
+    figure = rate(late, of, "attacked cases")
+    growth = Flattening((figure.value or 0.0) <= MAX_LATE, figure)
+    assert str(_growth(growth)).startswith(expected)

@@ -28,6 +28,7 @@ from robustness.table import (
     argv,
     attacked,
     command,
+    command_here,
     contents,
     row,
     started,
@@ -161,7 +162,7 @@ def damaged_run(folder: Path) -> None:
     pages = (folder / "whole.sqlite").read_bytes()
     (folder / "pages.sqlite").write_bytes(pages[:4096] + b"\xff" * 4096 + pages[8192:])
     (folder / "cut.sqlite").write_bytes(pages[:5000])
-    listed = command(folder, "list", "runs", "--runs", ".", "--json", fresh=True)
+    listed = command_here(folder, "list", "runs", "--runs", ".", "--json")
     names = {entry["run"] for entry in json.loads(listed.stdout)}
     assert listed.returncode == 0 and "whole" in names and not names & {"json", "deep", "list"}
     assert listed.stderr.count("Left out: ") >= 4 and "Traceback" not in listed.stderr
@@ -182,14 +183,14 @@ def malformed_study(folder: Path) -> None:
     study = json.loads(path.read_text("utf-8"))
     for name, value, expected in (
         ("limit", "many", "limit is 'many'; expected a whole number"),
-        ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
+        ("name", "../../etc/passwd", "expected a file name without a folder"),
         ("attacks", ["pwws"], "expected entries for pwws"),
     ):
         facts = (
             {"facts": study["facts"] | {name: value}} if name in study["facts"] else {name: value}
         )
         path.write_text(json.dumps(study | facts), "utf-8")
-        shown = command(folder, "show", "fair", "--runs", ".", fresh=True)
+        shown = command_here(folder, "show", "fair", "--runs", ".")
         assert shown.returncode == 2 and "fair.study.json" in shown.stderr
         assert expected in " ".join(shown.stderr.split())
 
@@ -202,9 +203,9 @@ def one_malformed_study(folder: Path) -> None:
     make_grid(folder, "fair")
     make_grid(folder, "torn").write_text('{"kind": "grid", "format": 1, "cases": 5}')
     (folder / "link.study.json").symlink_to(folder / "nowhere")
-    listed = command(folder, "list", "studies", "--runs", ".", "--json", fresh=True)
+    listed = command_here(folder, "list", "studies", "--runs", ".", "--json")
     assert listed.returncode == 0 and listed.stderr.count("Left out: ") == 1
-    assert "torn.study.json is no grid" in " ".join(listed.stderr.split())
+    assert "torn.study.json is not a grid" in " ".join(listed.stderr.split())
     assert [entry["study"] for entry in json.loads(listed.stdout)] == ["fair"]
 
 
@@ -221,7 +222,7 @@ def folder_of_others(folder: Path) -> None:
     (folder / "fair").rename(folder / "just")
     for words in (("rename", "just", "other"), ("delete", "just.study.json", "--yes")):
         path.write_text("{}")
-        done = command(folder, *words, "--runs", ".", fresh=True)
+        done = command_here(folder, *words, "--runs", ".")
         assert done.returncode == 0 and "just stays as it is" in done.stderr
         assert (folder / "just" / "thesis.tex").read_text() == "years of work"
 
@@ -315,7 +316,7 @@ def left_behind(folder: Path) -> None:
         if empty is not None:
             (folder / "run.sqlite").write_bytes(empty)
         log_path(folder / "run.sqlite").write_bytes(log)
-        with pytest.raises(UsageError, match=r"run\.sqlite-wal holds a part of a run.*--new"):
+        with pytest.raises(UsageError, match=r"run\.sqlite-wal has a part of a run.*--new"):
             attacked(folder, *FILMS, name="run")
         assert log_path(folder / "run.sqlite").read_bytes() == log
     assert len(attacked(folder, *FILMS, name="run", new=True)) == len(FILMS)

@@ -5,16 +5,18 @@ The rows of docs/how-to/resume.md are these rows, word for word.
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import brittle
+from brittle.cli import main
 from brittle.results import Result
 from brittle.runs.run import Run
 from brittle.testing import FakeTarget
@@ -147,6 +149,23 @@ _, status, usage = os.wait4(process.pid, 0)
 print(usage.ru_maxrss)
 os._exit(os.waitstatus_to_exitcode(status) & 255)
 """
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command in this process ended, and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def command_here(folder: Path, *words: str) -> Ended:
+    """Run a command in a folder, but in this process: a start of Python costs more than most do."""
+    out, err = io.StringIO(), io.StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        code = main(list(words))
+    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def peak_mb(words: Sequence[str], folder: Path) -> float:

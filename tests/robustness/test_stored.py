@@ -173,7 +173,18 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+def is_slow(number: int) -> bool:
+    """Tell whether a damage is of a kind of which quick tests have another one."""
+    return "'manifest'" in DAMAGES[number] and number % 3 > 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(damage, marks=[pytest.mark.slow] * is_slow(number))
+        for number, damage in enumerate(DAMAGES)
+    ],
+)
 def test_runs_with_values_of_other_types(
     damage: str, formats: Mapping[str, Format], folder: Path
 ) -> None:

@@ -12,7 +12,14 @@ import brittle
 from brittle import Keep, Limits, Target, Workers
 from brittle.attacks import ATTACKS, recipe, settings
 from brittle.errors import UsageError
-from brittle.runs.options import FLAT_KEYWORDS, Aim, Session, split_flat, with_flat
+from brittle.runs.options import (
+    FLAT_KEYWORDS,
+    Aim,
+    Session,
+    refuse_data_keywords,
+    split_flat,
+    with_flat,
+)
 from brittle.testing import FakeTarget
 
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
@@ -36,7 +43,8 @@ def test_values_and_flat_keywords_make_the_same_run(tmp_path: Path) -> None:
 
 def test_an_option_may_not_be_given_twice(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"Got budget=5 and Limits\(budget=9\): the same option twice. Leave out"
+        UsageError,
+        match=r"Got budget=5 and Limits\(budget=9\): the same option twice. Use only one",
     ):
         attacked(tmp_path, budget=5, limits=Limits(budget=9))
     with pytest.raises(UsageError, match=r"Got keep_meaning=0.9 and Keep\(meaning=0.8\)"):
@@ -103,3 +111,12 @@ def test_attack_has_few_named_parameters_and_knows_those_of_the_last_version(
     assert flat.results() == whole.results()
     with pytest.raises(UsageError, match="same option twice"):
         attacked(tmp_path, goal=aim, toward="positive")
+
+
+def test_options_of_the_data_are_refused_with_the_call_that_takes_them() -> None:
+    remedy = r"Load the data first: examples = brittle\.data\.load\(…, text='a', skip_bad=True\)"
+    with pytest.raises(UsageError, match=remedy):
+        brittle.attack("zoo:toy", "films.csv", "auto", skip_bad=True, text="a")
+    with pytest.raises(UsageError, match="Got label='stars', which says how the data is read"):
+        refuse_data_keywords({"label": "stars"}, "pwws")
+    refuse_data_keywords({"label": "stars"}, "python:mine:attack")

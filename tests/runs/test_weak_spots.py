@@ -83,7 +83,7 @@ def test_a_network_is_opened_so_that_holes_are_zero_vectors(cache: Path, tmp_pat
         assert row.original[: edit.start].split() == words[: int(np.argmax(loss))]
     other = brittle.attack(spec, films, "gs-gr", folder=tmp_path, mask="unknown", vocabulary=12)
     assert other.manifest["fingerprint"] == plain.fingerprint and other.name != run.name
-    assert any("Erasure is no zero vector here" in w for w in other.manifest["warnings"])
+    assert any("An erased word is no zero vector here" in w for w in other.manifest["warnings"])
     with pytest.raises(UsageError, match="exists with other settings: fingerprint was"):
         brittle.attack(
             spec, films, "gs-gr", folder=tmp_path, mask="unknown", vocabulary=12, name="pad"
@@ -115,11 +115,13 @@ def test_a_black_box_keeps_its_hole_and_the_run_says_so(tmp_path: Path) -> None:
     fake = FakeTarget(WEIGHTS)
     run = brittle.attack(fake, FILMS, "gs-gr", folder=tmp_path, vocabulary=20)
     notes = summary_json(run)["notes"]
-    assert any(note.startswith("Erasure is no zero vector here: a word") for note in notes)
+    assert any(note.startswith("An erased word is no zero vector here") for note in notes)
     run = brittle.attack(Knowing(WEIGHTS, spread=0.1), FILMS, "gs-gr", folder=tmp_path)
     assert summary_json(run)["notes"] == []
     run = brittle.attack(FakeInside(WEIGHTS), FILMS, "asmax-gr", folder=tmp_path, vocabulary=20)
-    assert not any("Erasure" in note for note in summary_json(run)["notes"])  # nothing is erased
+    assert not any(
+        "erased word" in note for note in summary_json(run)["notes"]
+    )  # nothing is erased
 
 
 @pytest.mark.slow
@@ -159,7 +161,7 @@ def test_without_a_vocabulary_they_are_those_of_the_data() -> None:
     assert words_of_data(replace(data, examples=(locked,))) == ("der", "film", "gut", "war")
     words = TargetWords(FakeTarget(), data)
     assert words() == ("Film", "der", "gut", "ist", "war", "the", "of")
-    assert words.note is not None and "'fake' does not list the words" in words.note
+    assert words.note is not None and "'fake' does not list its words" in words.note
 
 
 def test_the_vocabulary_of_a_run_is_cut_and_noted(tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_the_vocabulary_of_a_run_is_cut_and_noted(tmp_path: Path) -> None:
     attack: Any = job.attack
     assert attack.replace.vocabulary == ("the", "a", "film", "awful") and job.notes == []
     run = brittle.attack(FakeTarget(WEIGHTS), FILMS, "random-word", folder=tmp_path, draws=5)
-    assert any("does not list the words" in note for note in summary_json(run)["notes"])
+    assert any("does not list its words" in note for note in summary_json(run)["notes"])
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
@@ -231,7 +233,7 @@ def test_a_helper_embeds_where_the_target_does_not(
     run = brittle.attack(fake, FILMS, "gs-ec", folder=tmp_path, vocabulary=9)
     assert run.manifest["helpers"] == {"embeddings": "spelling 1"}
     notes = summary_json(run)["notes"]
-    assert "The embeddings are those of the helper spelling: 'fake' gives none." in notes
+    assert "The embeddings come from the helper spelling, because 'fake' has none." in notes
     knowing = brittle.attack(Knowing(WEIGHTS, spread=0.1), FILMS, "gs-ec", folder=tmp_path)
     assert knowing.manifest["helpers"] is None and summary_json(knowing)["notes"] == []
 

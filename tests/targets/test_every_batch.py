@@ -112,7 +112,9 @@ OF_ANY_WIDTH = [
 
 
 @pytest.mark.skipif(not HAS_WHOLE_ROWS, reason="other routines may sum in another order")
-@pytest.mark.parametrize("width", [10, 22, 33, 50])
+@pytest.mark.parametrize(
+    "width", [33, *(pytest.param(width, marks=pytest.mark.slow) for width in (10, 22, 50))]
+)
 @pytest.mark.parametrize("name", OF_ANY_WIDTH)
 def test_widths_that_are_no_multiple_of_4_have_the_same_bits_too(name: str, width: int) -> None:
     check_every_batch(NetworkTarget(name, width))

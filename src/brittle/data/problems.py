@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from brittle.errors import UsageError
@@ -16,11 +16,10 @@ from brittle.formatting import plural
 
 MAX_PLACES = 5
 SKIP = "--skip-bad"
-SKIP_IN_PYTHON = "data.load(…, skip_bad=True)"
 KINDS: Mapping[str, str] = {
     "encoding": "not UTF-8",
     "quotes": "quotation marks that do not match",
-    "cells": "another number of cells than the first line",
+    "cells": "not as many cells as the first line",
     "json": "no JSON object",
     "text": "no text",
     "label": "no label",
@@ -28,7 +27,7 @@ KINDS: Mapping[str, str] = {
 }
 """What is wrong with a row, by kind."""
 SELF_EXPLAINED = ("text", "label")
-"""Kinds of which the message about the first row says no more than the line about all."""
+"""Kinds for which the message about the first row adds nothing to the summary."""
 _PLACE = re.compile(r"\b(line|row) (\d+)$")
 
 
@@ -141,11 +140,24 @@ def bad_table(
 
 
 def _remedy(bad: int, flags: list[str], can_skip: bool) -> str:
+    """Say what mends a table, on the command line and in Python."""
+    options = [f"{flag.removeprefix('--')}={value!r}" for flag, value in _in_pairs(flags)]
     if bad and can_skip:
         what = "the bad row out" if bad == 1 else f"the {bad:,} bad rows out"
         words = " ".join(map(shlex.quote, [*flags, SKIP]))
-        return f"Mend the file, or leave {what}: {words} (in Python {SKIP_IN_PYTHON})."
-    return f"Try {' '.join(map(shlex.quote, flags))}." if flags else ""
+        in_python = _in_python([*options, "skip_bad=True"])
+        return f"Correct the file, or leave {what}: {words} ({in_python})."
+    if not flags:
+        return ""
+    return f"Try {' '.join(map(shlex.quote, flags))} ({_in_python(options)})."
+
+
+def _in_pairs(flags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return zip(flags[::2], flags[1::2])
+
+
+def _in_python(options: Sequence[str]) -> str:
+    return f"in Python brittle.data.load({', '.join(['…', *options])})"
 
 
 def left_out(where: str, counts: Mapping[str, int], rows: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
@@ -29,6 +29,9 @@ POWER = 0.8
 """`cases_needed` are enough to find a drop of the tolerated size with this probability."""
 MAX_CASES_NEEDED = 1_000_000
 ANY_LEVEL = "any attack"
+GENTLE_ROBUSTNESS = "robustness to gentle edits"
+GENTLE = "careful"
+"""Gentle are the levels up to this one, whose texts nearly always keep their meaning."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,10 @@ def paired_questions(
     is accuracy under attack, in which both meet. Half of the level belongs to the third, a quarter
     to each of the others. Translators have one question: did the attack's success rise?
 
+    Where both runs climbed levels of edits, nearly all cases may break at the roughest one, which
+    hides what changed. Robustness and accuracy are then asked of gentle edits, too (up to
+    `careful`), and share their part of the level with those.
+
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
     >>> [(one.name, one.cases, one.outcome) for one in paired_questions(rows, rows)]
@@ -105,13 +112,22 @@ def paired_questions(
     [('clean accuracy', 7, 'cannot tell'), ('robustness', 6, 'cannot tell'),
      ('accuracy under attack', 7, 'cannot tell')]
     """
-    pair = paired(old, new, 1 - 2 * level)
+    pair = paired(old, new)
     asked: tuple[tuple[str, str, Contrast, float], ...]
     asked = (
         ("clean accuracy", "shared cases", pair.before, 1 / 4),
         ("robustness", "cases that both have right", pair.robustness, 1 / 4),
         ("accuracy under attack", "shared cases", pair.accuracy, 1 / 2),
     )
+    if all(any(GENTLE in dict(row.levels) for row in rows) for rows in (old, new)):
+        gentle = paired(gently(old), gently(new))
+        asked = (
+            ("clean accuracy", "shared cases", pair.before, 1 / 4),
+            (GENTLE_ROBUSTNESS, "cases that both have right", gentle.robustness, 1 / 8),
+            ("robustness", "cases that both have right", pair.robustness, 1 / 8),
+            ("accuracy after gentle edits", "shared cases", gentle.accuracy, 1 / 4),
+            ("accuracy under attack", "shared cases", pair.accuracy, 1 / 4),
+        )
     if translates:
         asked = (("attack success", "shared cases", pair.success, 1 / 2),)
     return tuple(
@@ -250,7 +266,26 @@ def _cases_for_bound(share: float, bound: float, level: float) -> int | None:
     return None
 
 
+def gently(rows: Sequence[Result]) -> list[Result]:
+    """Return rows as they are after gentle edits: a case that breaks later is held."""
+    return [
+        replace(row, status="held")
+        if row.status == "broken" and row.levels and not _is_broken_by(row, GENTLE)
+        else row
+        for row in rows
+    ]
+
+
 def newly_broken(old: Sequence[Result], new: Sequence[Result]) -> list[Result]:
-    """Return the new run's rows of the cases that were right in the old run and break now."""
+    """Return the new run's rows of cases that were right under attack in the old run, and break.
+
+    So are those that needed rougher edits in the old run, and break by gentle ones now.
+    """
     right = {row.case for row in old if is_right_after(row)}
-    return [row for row in new if row.status == "broken" and row.case in right]
+    gentle = {row.case for row in gently(old) if is_right_after(row)}
+    return [
+        row
+        for row in new
+        if row.status == "broken"
+        and (row.case in right or (row.case in gentle and _is_broken_by(row, GENTLE)))
+    ]

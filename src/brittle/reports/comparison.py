@@ -6,6 +6,7 @@ by side, paired with the first, and as a grid.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from brittle.formatting import number, percent, plural
+from brittle.levels import LEVELS
 from brittle.metrics.grid import AttackedTarget, Grid, grid
+from brittle.metrics.ladder import paired_levels
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
 from brittle.redaction import visible
@@ -113,6 +116,10 @@ def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> Renderab
         grid = grid_of([run for run in runs if not answers_texts(run.manifest)])
         if min(len(grid.targets), len(grid.attacks)) > 1:
             parts += ["", _grid_table(grid)]
+    if len(runs) == 2:
+        command = shlex.join(["brittle", "report", *(run.name for run in runs)])
+        line = visible(f"The cases that changed: {command}")
+        parts.append(Text(line, style="dim", no_wrap=True, overflow="ignore"))
     for run, figures, results in zip(runs, summaries, rows):
         listed = notes(figures, run.manifest, results)
         parts += [note_block(f"{run.name}: {note}") for note in listed]
@@ -167,6 +174,10 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]], level
         table.append([Cell(run.name, beside=f"  {shared}", strong=True)])
         if not any(answers_texts(one.manifest) for one in (runs[0], run)):
             table.append(["  accuracy before", *_contrast_cells(pair.before, level)])
+            for name, after in paired_levels(rows[0], later, 1 - level).items():
+                if after != pair.accuracy:  # after the last level it is that under attack
+                    row = f"  after {LEVELS[name].title}"
+                    table.append([row, *_contrast_cells(after, level)])
             table.append(["  accuracy under attack", *_contrast_cells(pair.accuracy, level)])
         table.append(["  attack success", *_contrast_cells(pair.success, level)])
     columns = _columns("", "difference", "over", "only first", "only here", "p")

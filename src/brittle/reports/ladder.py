@@ -8,6 +8,7 @@ plain text and page.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -65,7 +66,7 @@ def yardstick_table() -> dict[str, list[Any]]:
 
 
 GENTLE = (REWRITE, CAREFUL)
-"""The levels that most readers accept."""
+"""The levels whose texts are mostly judged valid."""
 FRACTIONS = (
     (0.07, "one in twenty"),
     (0.12, "one in ten"),
@@ -99,7 +100,7 @@ class RungLine:
 
 
 def run_readings(run: StoredRun, results: Sequence[Result]) -> Mapping[str, LevelReading]:
-    """Return what readers said of each level: of texts of this run, or else of those shipped."""
+    """Return how each level was judged: on texts of this run, or else on shipped texts."""
     return {**readings(), **own_readings(run.stored_validity, results)}
 
 
@@ -278,11 +279,10 @@ def ladder_json(ladder: Ladder, read: Mapping[str, LevelReading] | None = None) 
     }
 
 
-def next_commands(name: str, manifest: Mapping[str, Any]) -> Sequence[str]:
+def next_commands(run: StoredRun) -> Sequence[str]:
     """Say what to do next: read the failures, see everything, try a sentence."""
-    spec = (manifest.get("about_target") or {}).get("spec")
-    tried = f'brittle try {spec} "your sentence"' if spec else ""
-    first = [f"brittle report {name}", f"brittle show {name} --all"]
-    joined = " · ".join(first)
-    first = [joined] if len(joined) <= MAX_COMMANDS else first
-    return [line for line in (*first, tried) if line]
+    name = shlex.quote(run.name)
+    commands = [f"brittle report {name}", f"brittle show {name} --all"]
+    in_one = " · ".join(commands)
+    first = [in_one] if len(in_one) <= MAX_COMMANDS else commands
+    return [*first, run.try_command] if run.try_command else first

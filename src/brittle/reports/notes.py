@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.asks import DECIDED, NORMALISED, UNTRIED
+from brittle.asks import DECIDED, NO_CANDIDATES, NORMALISED, UNTRIED
 from brittle.errors import MissingPackage, install_command
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
@@ -34,7 +34,8 @@ def notes(
     if not summary.complete:
         lines.append(
             f"Incomplete: {number(summary.cases)} of {plural(summary.planned, 'cases')}. The "
-            "figures cover only these; the same command resumes the run."
+            "figures cover only these. Short searches end first, and so do cases that are already "
+            "wrong: other cases will differ. The same command resumes the run."
         )
     if answers_texts(manifest):
         lines += bleu_notes(results)
@@ -168,9 +169,12 @@ def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     if answers_texts(manifest):
         # The goal may be the cause as well as the attack, and there is no accuracy.
         return [f"{heading}, so they are untested. Attack success is about the others."]
+    nearer = NO_CANDIDATES in reasons and (manifest.get("settings") or {}).get("cosine")
+    more = f" A --cosine below {nearer:g} finds more candidates." if nearer else ""
     return [
         f"{heading}: {manifest.get('attack')} found nothing to change in them, so they are "
-        "untested. Accuracy under attack counts them as right; attack success is about the others."
+        "untested. Accuracy under attack counts them as right; attack success is about the "
+        f"others.{more}"
     ]
 
 
@@ -182,9 +186,10 @@ def normalised_notes(manifest: Mapping[str, Any]) -> list[str]:
         if one["is_normalised"]
     ]
     return [
-        f"{name}: {NORMALISED}. It reads {one['same']} of {plural(one['texts'], 'texts')} that are "
-        "so edited everywhere as the originals. No such edit was tried, and the model is not more "
-        "robust for it: its tokenizer, or what stands before it, undoes them."
+        f"{name}: {NORMALISED}. Before the run, such edits were made everywhere in "
+        f"{plural(one['texts'], 'texts')}; {one['same']} got the answer of the original. So no "
+        "case was attacked. This says nothing about the model: its tokenizer, or what stands "
+        "before it, undoes these edits."
         for name, one in undone
     ]
 

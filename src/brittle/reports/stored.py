@@ -30,6 +30,9 @@ class StoredRun(Protocol):
     @property
     def command(self) -> str | None: ...
 
+    @property
+    def try_command(self) -> str | None: ...
+
     def measured(self, name: str) -> Mapping[str, Any]: ...
 
     def as_stored(self) -> StoredRun:

@@ -10,7 +10,7 @@ from typing import Any
 from brittle.errors import MissingPackage
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.curves import SHOWN, success_at_limit
-from brittle.metrics.ladder import ladder
+from brittle.metrics.ladder import ladder, paired_levels
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import (
     Summary,
@@ -174,7 +174,8 @@ def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:
 def comparison_json(runs: Sequence[StoredRun], level: float = 0.05) -> dict[str, Any]:
     """Return several summaries as plain data, and every later run paired with the first.
 
-    `significant` is what the test named in `decides` says at that level.
+    `significant` is what the test named in `decides` says at that level. `levels` compares what is
+    left of the accuracy after each level of edits, if both runs climbed the ladder.
     """
     first = runs[0].results() if runs else []
     return {
@@ -192,6 +193,10 @@ def _paired_json(a: Sequence[Result], b: Sequence[Result], level: float) -> dict
     data = asdict(pair)
     for name in ("before", "accuracy", "success"):
         data[name]["significant"] = getattr(pair, name).is_significant(level)
+    data["levels"] = {
+        name: asdict(after) | {"significant": after.is_significant(level)}
+        for name, after in paired_levels(a, b, 1 - level).items()
+    }
     return data
 
 

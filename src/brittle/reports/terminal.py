@@ -153,16 +153,16 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
     parts: list[RenderableType] = [
         title,
-        Text(f"  {verdict(climbed)}", style="bold"),
+        Padding(Text(verdict(climbed), style="bold"), (0, 0, 0, 2), expand=False),
         table,
         *below,
     ]
     for result in gentlest(results, examples):
         parts += ["", _outcome(result, None), Highlighted(result)]
-    commands = [f"  {visible(line)}" for line in next_commands(run.name, manifest)]
-    return Group(
-        *parts, "", *(Text(line, style="dim", no_wrap=True, overflow="ignore") for line in commands)
-    )
+    commands = [f"  {visible(line)}" for line in next_commands(run)]
+    # Lines that are there to be copied are never cut: the terminal folds what is too long for it.
+    copied = (Text(line, style="dim", no_wrap=True, overflow="ignore") for line in commands)
+    return Group(*parts, "", *copied)
 
 
 def gentlest(results: Sequence[Result], n: int) -> list[Result]:

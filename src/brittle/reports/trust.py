@@ -16,6 +16,8 @@ from brittle.results import Result
 MANY_WORDS = 3
 """Bounds are shown for every number of words up to this one, and for the largest."""
 NAMES = ("one word", "two words", "three words")
+MAX_UNSURE = 0.05
+"""Above this, the interval of what broke late is too wide to say that hardly more would break."""
 SHORT = ("searched", "budget", "larger budget", "validity")
 """The facts that a terminal shows; all others stand on the page and on the card."""
 
@@ -192,6 +194,8 @@ def _growth(growth: Flattening | None) -> str | None:
     if growth.late is None:
         return "would not break more: every search ended by itself"
     late = f"{number(growth.late.count)} of {plural(growth.late.of, growth.late.over)}"
+    if growth.is_flat and (growth.late.high or 0.0) > MAX_UNSURE:
+        return f"not known: {late} broke in the second half of this one, too few cases to tell"
     verdict = "would hardly break more" if growth.is_flat else "would break more"
     return f"{verdict}: {late} broke in the second half of this one"
 

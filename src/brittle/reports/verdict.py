@@ -10,7 +10,13 @@ from brittle.edits import Edit
 from brittle.errors import GateFailed
 from brittle.formatting import label_in_words, listed, percent, plural
 from brittle.levels import LEVELS
-from brittle.metrics.regression import BoundQuestion, Outcome, PairedQuestion, worst
+from brittle.metrics.regression import (
+    GENTLE_ROBUSTNESS,
+    BoundQuestion,
+    Outcome,
+    PairedQuestion,
+    worst,
+)
 from brittle.reports.cases import shown_fields, split_at_edits
 from brittle.reports.table import in_markdown
 from brittle.results import Result
@@ -198,12 +204,16 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
     if verdict.outcome == "fail":
         failed = [one for one in verdict.questions if one.outcome == "fail"]
         # Accuracy under attack follows from the other two: it is said if none of them is sure.
-        said = [one for one in failed if one.name != "accuracy under attack"] or failed
+        said = [one for one in failed if not one.name.startswith("accuracy")] or failed
         if said:
             what = listed([_moved(one) for one in said])
             yield f"{verdict.new!r} is worse than {verdict.old!r}: {what}."
         if said and [one.name for one in said] == ["clean accuracy"]:
-            yield "The attack itself does not succeed more often."
+            robust = [one for one in verdict.questions if one.name.startswith("robustness")]
+            if all(one.outcome == "pass" for one in robust):
+                yield "The attack itself does not succeed more often."
+            else:
+                yield "No rise of the attack's own success is significant."
         for bound in verdict.bounds:
             if bound.outcome == "fail":
                 yield f"{_bound_sentence(bound)}, and the bound is {percent(bound.bound)}."
@@ -244,9 +254,10 @@ def _why_unknown(verdict: Verdict) -> Iterator[str]:
 
 def _moved(one: PairedQuestion) -> str:
     """Say by how much a figure got worse, over which cases, and how sure that is."""
-    if one.name == "robustness":
+    if one.name.startswith("robustness"):
+        what = "gentle edits break" if one.name == GENTLE_ROBUSTNESS else "the attack breaks"
         said = (
-            f"of the {plural(one.cases, one.over)} without edits, the attack breaks "
+            f"of the {plural(one.cases, one.over)} without edits, {what} "
             f"{percent(1 - one.new)} instead of {percent(1 - one.old)}, "
             f"{100 * one.drop:.1f} points more"
         )

@@ -1,14 +1,9 @@
-"""What a run becomes outside: a file of its rows, and the command that makes it again.
-
-The rows of a run as a file: .csv, .jsonl, .parquet, and pictures as .npz. The command line that
-makes a stored run again, from its manifest.
-"""
+"""The rows of a run as a file: .csv, .jsonl, .parquet, and pictures as .npz."""
 
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brittle.attacks import ATTACKS, default_settings, is_own, with_present_names
-from brittle.candidates.choice import STRICT
 from brittle.errors import UsageError, require
-from brittle.goals import is_class_goal
 from brittle.picture import Picture, stack
 from brittle.safety.files import replacing, write_csv
-from brittle.targets.options import TargetOptions
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
@@ -82,68 +73,3 @@ def _npz(run: Run, out: Path) -> None:
     }
     with out.open("wb") as file:  # to a path, numpy adds an ending
         np.savez_compressed(file, originals=originals, adversaries=adversaries, **columns)
-
-
-KEEP_FLAGS = {"similarity": "keep_meaning", "fluency": "keep_fluent"}
-RUN_FLAGS = ("only", "limit", "seed", "budget", "toward", "confidence")
-
-
-def command_of(manifest: Mapping[str, Any]) -> str | None:
-    """Write the command of a run; None if its target, attack or data has no name to write."""
-    about = dict(manifest.get("about_target") or {})
-    attack, data = str(manifest["attack"]), str(manifest["data"])
-    is_named = attack in ATTACKS or attack.startswith("python:")
-    if "spec" not in about or not is_named or data in ("", "examples"):
-        return None
-    # The user's own code is not imported to show a run: all settings of such an attack are written.
-    defaults = default_settings(attack) if is_own(attack) else {}
-    words = ["brittle", "attack", about.pop("spec"), attack, "--data", data]
-    words += _flags(_about_data(manifest) | {name: manifest.get(name) for name in RUN_FLAGS})
-    if not is_class_goal(str(manifest.get("goal", "untargeted"))):
-        words += ["--goal", str(manifest["goal"])]
-    asked = {
-        name: value for name, value in about.items() if value != getattr(TargetOptions, name, None)
-    }
-    words += _flags({name: value for name, value in asked.items() if name != "wanted_mask"})
-    settings = with_present_names(manifest["settings"])
-    words += _flags(_constraints(manifest.get("keep") or {}, settings.get("candidates")))
-    changed = {n: value for n, value in settings.items() if value != defaults.get(n)}
-    return shlex.join([*words, *_flags(changed)])
-
-
-def _about_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags that say how the data was read."""
-    columns = manifest.get("columns") or {}
-    split = manifest.get("split")
-    return {
-        "split": split if split in ("train", "dev") else None,
-        "text": ",".join(columns.get("text", ())) or None,
-        "label": columns.get("label"),
-        "locked": ",".join(manifest.get("locked") or ()) or None,
-    }
-
-
-def _constraints(kept: Mapping[str, Any], candidates: Any) -> dict[str, float]:
-    """Return the flags of constraints that the candidates do not bring themselves."""
-    if not kept:
-        return {}
-    from brittle.goals.constraints import strict
-
-    brought = {(own.measure.name, own.least) for own in strict(()) if candidates == STRICT}
-    least = {name: float(value[0]) for name, value in kept.items()}
-    return {KEEP_FLAGS[n]: value for n, value in least.items() if (n, value) not in brought}
-
-
-def _flags(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield flags with their values; what is None, or an empty list, is left out."""
-    for name, value in values.items():
-        flag = name.replace("_", "-")
-        if isinstance(value, bool):
-            yield f"--{flag}" if value else f"--no-{flag}"
-        elif isinstance(value, Mapping):
-            yield from (f"--{flag}", ",".join(f"{key}={one}" for key, one in value.items()))
-        elif isinstance(value, list | tuple):
-            for one in value:
-                yield from (f"--{flag}", str(one))
-        elif value is not None:
-            yield from (f"--{flag}", f"{value:g}" if isinstance(value, float) else str(value))

@@ -35,6 +35,7 @@ def test_the_label_is_found_by_name_or_asked_for(labels: Any, asked: Any, expect
     ("labels", "asked", "message"),
     [
         (("0", "1"), None, r"labels 0, 1; none of these surely means .*--caught 1"),
+        (("spam",), None, r"has one label \(spam\)"),
         (("toxic", "spam"), None, r"several of these \(toxic, spam\) may mean"),
         (("non-toxic", "not spam"), None, "none of these surely"),
         (("ham", "spam"), "spma", r"Unknown label 'spma'.*Did you mean 'spam'"),

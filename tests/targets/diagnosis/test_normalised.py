@@ -106,7 +106,8 @@ def test_a_run_says_that_a_class_is_normalised_and_has_no_rate(run_of: Any) -> N
     assert data["success"]["value"] is None and data["success"]["of"] == 0
     assert run.manifest["normalisation"]["invisible"]["is_normalised"]
     words = " ".join(summary_text(run).split())
-    assert "invisible: normalised by the target. It reads 5 of 5 texts" in words
+    assert "invisible: normalised by the target. Before the run, such edits" in words
+    assert "everywhere in 5 texts; 5 got the answer of the original" in words
     # The probe is counted: originals, a text of each edited, and a few originals again.
     assert run.totals["sent"] > len({text for text, _ in EXAMPLES})
     again = run_of("invisible")

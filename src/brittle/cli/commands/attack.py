@@ -283,15 +283,19 @@ def _finished(run: Run) -> str:
 
 
 def _show_run(args: argparse.Namespace, run: Run) -> None:
-    """Print the run, and where it and its report are."""
+    """Print the run, and where it and its report are; the ladder names the report's command."""
     from rich.console import Group
 
+    from brittle.metrics.ladder import ladder
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
     report = run.report(args.report) if args.report else None
-    command = f"brittle report {shlex.quote(run.name)}"
-    places = (f"Run: {shown(run.path)}", f"Report: {report.resolve() if report else command}")
+    places = [f"Run: {shown(run.path)}"]
+    if report:
+        places.append(f"Report: {report.resolve()}")
+    elif ladder(run.as_stored().results()) is None:
+        places.append(f"Report: brittle report {shlex.quote(run.name)}")
     console.print_result(
         args,
         lambda: summary_json(run),

@@ -20,6 +20,7 @@ from brittle.formatting import listed
 if TYPE_CHECKING:
     from brittle.studies.study import Study
 
+TOOLS = ("pytest", "garak", "spikee", "promptfoo", "checklist")
 RUN_HELP = "the name of a {}, the start of it, or its file"
 
 
@@ -39,6 +40,10 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     exact = "do not change cells that look like formulas (by default an apostrophe is put before "
     exact += "=, +, - and @ in a .csv)"
     parser.add_argument("--exact", action="store_true", help=exact)
+    to = "write the texts that broke the model as tests for this tool, instead of the rows"
+    parser.add_argument("--as", dest="tool", choices=TOOLS, help=to)
+    new = "with --as: only texts of cases that did not break in this run"
+    parser.add_argument("--against", metavar="RUN", help=new)
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -53,6 +58,15 @@ def _export(args: argparse.Namespace) -> None:
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))
         return
     run = open_run(args.run, args.runs)
+    if args.tool:
+        from brittle.ci.failures import export_failures
+
+        old = open_run(args.against, args.runs) if args.against else None
+        for path in export_failures(run, Path(args.out), args.tool, old):
+            console.print_path(args, path)
+        return
+    if args.against:
+        raise UsageError("--against belongs to --as: name the tool, or leave it out.")
     if args.texts:
         raise UsageError(f"--texts is about a study, but {run.name!r} is a run: leave it out.")
     console.print_path(args, run.export(args.out, exact=args.exact))
@@ -98,6 +112,7 @@ def _verify(args: argparse.Namespace) -> None:
 
 EXPORT = Command(
     "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv\n"
+    "  brittle export demo tests/failures.jsonl --as pytest\n"
     "  brittle export mr.rules rules.csv",
     _add_export_flags,
     _export,

@@ -55,6 +55,11 @@ def caught_label(labels: Sequence[str], asked: str | None) -> tuple[str, bool]:
     >>> caught_label(["ham", "SPAM"], None), caught_label(["0", "1"], "1")
     (('SPAM', True), ('1', False))
     """
+    if len(labels) < 2:
+        raise UsageError(
+            f"The guard has one label ({', '.join(labels)}), so that it never decides; expected "
+            "two or more."
+        )
     if asked is not None:
         index = find_label(asked, labels)
         if index is None:

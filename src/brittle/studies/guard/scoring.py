@@ -8,11 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from brittle.asks import ANSWER
 from brittle.candidates.characters import EditedCharacters
 from brittle.data import Dataset
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Cache
+from brittle.engine.desks import Cache, cache_keys
 from brittle.errors import UsageError, message_of
 from brittle.formatting import plural
 from brittle.runs.keywords import SharedAnswers
@@ -44,32 +46,45 @@ class GuardScorer:
 
     def scores(self, texts: Sequence[Text], what: str) -> list[float | None]:
         """Return a score for every text, None where the guard fails; `what` names them."""
-        fingerprint = f"{self.target.fingerprint} {self.target.labels[self.index]}"
         keys = [text_key(tuple(text.fields().items())) for text in texts]
-        known = load_answers(self.memory, fingerprint)
-        new = {key: text for key, text in zip(keys, texts) if key not in known}
-        order = sorted(new, key=lambda key: len(new[key]))
-        size = COSTLY_TEXTS_PER_LINE if declared_by(self.target, "costly") else TEXTS_PER_LINE
+        known = load_answers(self.memory, self.target.fingerprint, _parse_scores)
         cache_key = ANSWER, f"{self.target.name} {self.target.fingerprint}"
-        caches = {ANSWER: self.shared.caches.setdefault(cache_key, Cache(self.shared.size))}
-        broker = Broker(make_desks(self.target), caches=caches)
+        cache = self.shared.caches.setdefault(cache_key, Cache(self.shared.size))
+        desks = make_desks(self.target)
+        there = [(text, known[key]) for key, text in zip(keys, texts) if key in known]
+        cached, unfit = cache_keys(desks[ANSWER], [text for text, _ in there])
+        cache.keep({k: row for n, (k, (_, row)) in enumerate(zip(cached, there)) if n not in unfit})
+        new = {key: text for key, text in zip(keys, texts) if key not in known}
+        known |= self._asked(new, Broker(desks, caches={ANSWER: cache}), what)
+        return [float(known[key][self.index]) if key in known else None for key in keys]
+
+    def _asked(self, texts: Mapping[str, Text], broker: Broker, what: str) -> dict[str, Any]:
+        """Ask the guard about texts, in parts, and keep each part before the next is asked."""
+        order = sorted(texts, key=lambda key: len(texts[key]))
+        size = COSTLY_TEXTS_PER_LINE if declared_by(self.target, "costly") else TEXTS_PER_LINE
+        found: dict[str, Any] = {}
         try:
             for start in range(0, len(order), size):
                 batch = order[start : start + size]
-                answers, failed = broker.answer(ANSWER, [new[key] for key in batch])
+                answers, failed = broker.answer(ANSWER, [texts[key] for key in batch])
+                self.failures |= {batch[n]: message_of(error) for n, error in failed.items()}
                 fresh = {
-                    key: float(answer[self.index])
-                    for n, (key, answer) in enumerate(zip(batch, answers))
+                    key: list(map(float, answers[n]))
+                    for n, key in enumerate(batch)
                     if n not in failed
                 }
-                self.failures |= {batch[n]: message_of(error) for n, error in failed.items()}
-                append_answers(self.memory, fingerprint, fresh)
-                known |= fresh
+                append_answers(self.memory, self.target.fingerprint, fresh)
+                found |= fresh
                 done = plural(min(start + size, len(order)), what)
                 self.report(f"{done} of {len(order):,} scored")
         finally:
             broker.close()
-        return [known.get(key) for key in keys]
+        return found
+
+
+def _parse_scores(answer: Any) -> Any:
+    """Return the scores of all labels as targets answer them."""
+    return np.asarray(answer, dtype=np.float64)
 
 
 def texts_of(dataset: Dataset) -> list[str]:

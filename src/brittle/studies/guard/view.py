@@ -40,7 +40,8 @@ COST_EXPLAINED = (
 BENIGN_EXPLAINED = (
     "Benign texts with the same edits, as many as the attack makes, at random places and without "
     "a search. A guard that flags such texts whatever they say has no use for users who write in "
-    "this way. Caught texts edited at random are the floor: what they lose needs no attack."
+    "this way. The recall on caught texts so edited is the floor: what is lost there needs no "
+    "attack."
 )
 
 
@@ -60,7 +61,7 @@ def _terminal(study: GuardStudy) -> list[Any]:
             name,
             _short(results.after(name)),
             *(number(one.median_of(column)) for column in _COSTS),
-            _short(_kept(one.floor)),
+            _short(_by_chance(study, one)),
             _short(_flagged(one.benign)),
         ]
         for name, one in results.attacks.items()
@@ -209,7 +210,7 @@ def _costs_part(study: GuardStudy) -> list[Part]:
     ]
     heads = ("texts that evade", *_COSTS.values())
     columns = [Column("attack"), *(Column(head, "right") for head in heads)]
-    shown = sorted(evading, key=lambda name: -len(evading[name].broken))[:TONES]
+    shown = sorted(evading, key=lambda n: (n != LADDER, -len(evading[n].broken)))[:TONES]
     curves, end = {}, 0.0
     for name in (name for name in evading if name in shown):
         curve = results.evaded_by_queries(name)
@@ -239,14 +240,14 @@ def _benign_part(study: GuardStudy) -> list[Part]:
             name,
             figure_cell(_flagged(one.benign)),
             figure_cell(_before(one.benign)),
-            figure_cell(_kept(one.floor)),
+            figure_cell(_by_chance(study, one)),
         ]
         for name, one in study.results.attacks.items()
         if one.benign is not None
     ]
     if not rows:
         return []
-    heads = ("benign texts flagged, edited", "the same, as they are", "caught texts still caught")
+    heads = ("benign texts flagged, edited", "the same, as they are", "recall, edited at random")
     columns = [Column("edits"), *(Column(head, "right") for head in heads)]
     return [
         Part(
@@ -313,8 +314,11 @@ def _before(flags: Flags | None) -> Figure | None:
     return None if flags is None else rate(flags.before, flags.of, OVER_BENIGN)
 
 
-def _kept(flags: Flags | None) -> Figure | None:
-    return None if flags is None else rate(flags.flagged, flags.of, "caught texts")
+def _by_chance(study: GuardStudy, attack: GuardAttack) -> Figure | None:
+    """Return the recall if the caught texts are edited at random places."""
+    if attack.floor is None:
+        return None
+    return rate(attack.floor.flagged, len(study.results.cases), OVER_ATTACKS)
 
 
 def _short(figure: Figure | None) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from brittle.targets.protocols import Classifies
 from brittle.text import Text
 from brittle.workflow.tasks import Report
 
+T = TypeVar("T")
 Fields = tuple[tuple[str, str], ...]
 
 
@@ -80,15 +81,15 @@ def check_texts(dataset: Dataset, study: str = "a transfer study") -> None:
     """Refuse data without which nothing can be counted: pictures, and texts without a label."""
     if dataset.kind != "text":
         raise UsageError(
-            f"The data {dataset.name!r} holds {dataset.kind}s; {study} is about texts. "
-            "Name a data set of texts (brittle list data)."
+            f"The data {dataset.name!r} contains {dataset.kind}s, but {study} needs "
+            "texts. Choose a data set of texts (brittle list data)."
         )
     unlabelled = sum(example.label is None for example in dataset.examples)
     if unlabelled:
         raise UsageError(
-            f"Of the {plural(len(dataset), 'texts')} of {dataset.name!r}, {unlabelled:,} have no "
-            f"label; {study} counts the texts that a target gets wrong. Name the column of the "
-            "labels (--label), or other data."
+            f"Of the {plural(len(dataset), 'texts')} of {dataset.name!r}, {unlabelled:,} "
+            f"have no label, and {study} counts the texts that a target gets wrong. Name "
+            "the label column (--label), or use other data."
         )
 
 
@@ -154,7 +155,7 @@ def label_texts(
     there as soon as they are known; those of another target, by its fingerprint, do not count.
     """
     keys = [text_key(text) for text in texts]
-    known = {key: int(label) for key, label in load_answers(memory, target.fingerprint).items()}
+    known = load_answers(memory, target.fingerprint, int)
     new = {key: Text.of(dict(text)) for key, text in zip(keys, texts) if key not in known}
     order = sorted(new, key=lambda key: len(new[key]))
     index = {label: n for n, label in enumerate(target.labels)}
@@ -174,22 +175,22 @@ def text_key(text: Fields) -> str:
     return hashlib.sha256(content).hexdigest()[:20]
 
 
-def load_answers(memory: Path, fingerprint: str) -> dict[str, float]:
-    """Return the answers of a target, a number for every text, that a file keeps by their keys."""
-    known: dict[str, float] = {}
+def load_answers(memory: Path, fingerprint: str, parse_answer: Callable[[Any], T]) -> dict[str, T]:
+    """Return the answers of a target that a file keeps by the keys of their texts."""
+    known: dict[str, T] = {}
     if not memory.is_file():
         return known
     for line in memory.read_text("utf-8").splitlines():
         try:
             content = json.loads(line)
             if content["fingerprint"] == fingerprint:
-                known |= {text: float(answer) for text, answer in content["labels"].items()}
+                known |= {text: parse_answer(answer) for text, answer in content["labels"].items()}
         except DAMAGED:
             continue  # empty, or the end of a write that was interrupted
     return known
 
 
-def append_answers(memory: Path, fingerprint: str, answers: Mapping[str, float]) -> None:
+def append_answers(memory: Path, fingerprint: str, answers: Mapping[str, Any]) -> None:
     """Append one line; it begins with a line break, which ends a line that was cut off."""
     make_private_folder(memory.parent)
     with open_private(memory) as file:
