@@ -287,7 +287,7 @@ def copied_alone(folder: Path) -> None:
     log_path(folder / "copy" / "run.sqlite").unlink(missing_ok=True)
     with warnings_logged() as messages:
         attacked(folder / "copy", *FILMS, name="run")
-    assert any("run.sqlite-wal is not beside it" in message for message in messages)
+    assert any("run.sqlite-wal is missing" in message for message in messages)
     assert contents(folder / "copy", "run") == expected
 
 
@@ -324,5 +324,5 @@ def left_behind(folder: Path) -> None:
     with sqlite3.connect(folder / "bare.sqlite") as db:
         db.execute("PRAGMA journal_mode=WAL")
     db.close()
-    with pytest.raises(UsageError, match=r"bare\.sqlite-wal, which is not there.*--new"):
+    with pytest.raises(UsageError, match=r"bare\.sqlite-wal, which is missing.*--new"):
         attacked(folder, *FILMS, name="bare")

@@ -271,16 +271,14 @@ def foreign_weights(folder: Path) -> None:
             weights.write_bytes(content)
             code, stderr = here.call(*attack)
             assert (
-                code == 2
-                and "damaged or belongs to another model" in stderr
-                and "--force" in stderr
+                code == 2 and "damaged or belongs to another model" in stderr and "--new" in stderr
             )
         # If the card was changed too, only the content can show it.
         for content, match in ((other.read_bytes(), "do not fit"), (b"PK\x03\x04", "safetensors")):
             weights.write_bytes(content)
             folders.write_card(path, card, "")
             code, stderr = here.call(*attack)
-            assert code == 2 and match in stderr and "--force" in stderr
+            assert code == 2 and match in stderr and "--new" in stderr
         weights.unlink()
         code, stderr = here.call(*attack)
         assert code == 2 and "incomplete" in stderr
