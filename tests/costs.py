@@ -36,7 +36,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the costly ones, the most costly first."""
+    """Give the costly ones, the most costly first."""
     reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
     if len(reports) <= FEW_TESTS:
         return

@@ -23,7 +23,7 @@ COUNTED = (
     *("translations", "winners", "words", "workers"),
 )
 FIXED_PLURAL = re.compile(
-    r"^(?:</\w+>)? (?:(?!of |has |have |holds |that |reads |answers )[a-z]+ )?"
+    r"^(?:</\w+>)? (?:(?!of |has |have |holds |that |reads |needs |contains |answers )[a-z]+ )?"
     rf"(?:{'|'.join(COUNTED)})\b"
 )
 NEVER_ONE = {

@@ -110,7 +110,7 @@ def test_what_is_no_generator_is_refused(module: str) -> None:
         open_generator(f"python:{module}:Nothing")
     with pytest.raises(UsageError, match=r"no method refined\\(steps\\)".replace("\\\\", "\\")):
         open_generator(f"python:{module}:Words", refine=10)
-    with pytest.raises(UsageError, match="A generator is needed"):
+    with pytest.raises(UsageError, match="This needs a generator"):
         open_generator("")
 
 
@@ -155,7 +155,7 @@ def test_networks_in_training_mode_are_refused(module: str) -> None:
     points = LatentPoint.rows([[-9.0], [3.0], [3.0], [3.0], [3.0]])
     assert open_generator(f"python:{module}:Words").decode(points[:1])
     training = open_generator(f"python:{module}:Training")
-    with pytest.raises(TargetError, match=r"alone than among others\. Put its networks"):
+    with pytest.raises(TargetError, match=r"when other points are in the batch\. Put its networks"):
         training.decode(points)
 
 

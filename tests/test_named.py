@@ -32,5 +32,5 @@ def test_a_local_file_does_not_replace_a_module_of_the_standard_library(folder: 
 
 
 def test_a_module_that_is_called_like_one_of_the_standard_library_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="Give yours another name"):
+    with pytest.raises(UsageError, match="Rename yours"):
         import_named("python:colorsys:classify", "…")

@@ -21,7 +21,7 @@ def test_a_target_is_given_back_as_it_is() -> None:
     target = FakeTarget()
     assert as_target(target) is target
     assert as_target(target, labels="0=negative,1=positive") is target
-    with pytest.raises(UsageError, match="names its labels itself"):
+    with pytest.raises(UsageError, match="has its own labels"):
         as_target(target, labels="bad,good")
 
 
@@ -95,7 +95,7 @@ def test_pickles_are_refused_with_the_remedy(name: str) -> None:
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no model"):
+    with pytest.raises(UsageError, match="has no model"):
         as_target(tmp_path)
 
 
@@ -139,7 +139,7 @@ def test_masks_that_a_target_cannot_read_are_refused(
 
 
 def test_unknown_kinds_of_scores_are_refused_first() -> None:
-    with pytest.raises(UsageError, match="kind of scores"):
+    with pytest.raises(UsageError, match=" scores"):
         as_target(FakeTarget(), scores="proba")
 
 

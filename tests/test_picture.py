@@ -48,8 +48,8 @@ def test_a_picture_does_not_change() -> None:
     [
         (np.full((4, 4), 255), "values from 255 to 255. Expected 0 to 1: divide pixels"),
         (np.full((4, 4), -0.5), "values from -0.5"),
-        (np.full((4, 4), -2.5), "undo what shifted the pixels below 0"),
-        (np.full((4, 4), 60000), "by the largest value that they can have"),
+        (np.full((4, 4), -2.5), "undo the step that shifted pixels below 0"),
+        (np.full((4, 4), 60000), "by their largest possible value"),
         (np.full((4, 4), np.nan), "pixels that are NaN or infinite.*repair or remove it"),
         (np.full((4, 4), np.inf), "pixels that are NaN or infinite"),
         (np.zeros((3, 8, 8)), r"Move the channels to the end: numpy\.moveaxis"),

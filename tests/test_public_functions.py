@@ -56,7 +56,7 @@ def test_a_text_is_tried_by_one_attack_with_its_settings() -> None:
 def test_what_a_tried_text_cannot_have_is_refused() -> None:
     with pytest.raises(UsageError, match="Got candidates without an attack"):
         brittle.ladder(FakeTarget(WEIGHTS), TEXT, candidates="paper")
-    with pytest.raises(UsageError, match=r"Got max_sent, which are for runs"):
+    with pytest.raises(UsageError, match=r"Got max_sent, which work only for runs"):
         brittle.ladder(FakeTarget(WEIGHTS), TEXT, max_sent=3)
 
 

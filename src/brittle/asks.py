@@ -23,34 +23,34 @@ T = TypeVar("T")
 Search = Generator["Ask[Any]", Any, T]
 
 UNTRIED = "before one candidate was tried"
-"""The reason of a case that ran out of budget before its search offered anything."""
+"""The reason of a case whose budget ran out before its search tried a candidate."""
 NOTHING_TO_EDIT = "nothing to edit"
 NORMALISED = "normalised by the target"
-"""The reason of a case whose target reads edited texts as the originals: nothing was tried."""
+"""The reason of a case whose target undoes the edits: nothing was tried."""
 DECIDED = ("already", NOTHING_TO_EDIT, NORMALISED)
-"""How the reasons begin for which a case is skipped though its answer under attack is known.
+"""How the reasons of skipped cases begin whose answer under attack is known all the same.
 
-A goal skips what is already wrong or already there; a text without words is what it is; edits that
-the target undoes change no answer. A case
-skipped for any other reason could not be attacked, and nothing is known about it.
+A goal skips what is already wrong or already there, a text without words cannot be edited, and
+edits that the target undoes change no answer. A case skipped for any other reason could not be
+attacked, and nothing is known about it.
 """
 NO_CANDIDATES = "no candidates"
-"""The reason of a case in which an attack has nothing to offer."""
+"""The reason of a case for which the attack has no candidates."""
 RECONSTRUCTION = "its reconstruction reaches the goal already"
-"""The reason of a case whose original is not kept by the generator: nothing was searched for it.
+"""The reason of a case that the generator reconstructs as something that already reaches the goal.
 
-It would be an adversary at distance 0, which says something of the generator, not of the target.
+It would be an adversarial example at distance 0: a fault of the generator, not of the target.
 """
 OTHER_CLASS = "its reconstruction is of another class already"
-"""The same, where one class is aimed at: the reconstruction is of a third one."""
+"""The same for targeted goals: the reconstruction belongs to a third class."""
 
 
 ANSWER = "answer"
-"""The question that every target answers: a classifier by scores, a translator by a text."""
+"""The question that every target answers: a classifier with scores, a translator with a text."""
 CANDIDATE = "candidate"
-"""The same about candidates, of a target that scores them in a lower precision."""
+"""The same question about candidates, for targets that score them in a lower precision."""
 GRADED = "graded"
-"""Among what a target offers: its answers tell how near a candidate comes, not only a label."""
+"""A capability of targets: the answer shows how close a candidate comes, not only a label."""
 
 
 class Item(Protocol):
@@ -167,29 +167,29 @@ class AttackDeclarations:
     """
 
     uses_budget: bool = False
-    """Its search looks at `case.budget`: its cases are all attacked again if a run is resumed with
-    a larger budget."""
+    """Its search reads `case.budget`: a run that is resumed with a larger budget attacks all cases
+    again."""
     helpers: tuple[Any, ...] = ()
-    """Who answers what the target does not: each has a `name`, a `fingerprint` and the methods of
-    what it answers."""
+    """Objects that answer what the target cannot: each has a `name`, a `fingerprint` and the
+    methods of the questions it answers."""
     holes: str | None = None
-    """How masked words read: "pad" is a zero vector. The run opens the target so, where
-    that is possible and the user has not named another mask."""
+    """What the target reads for a masked word: "pad" is a zero vector. The run opens the target
+    with this mask if it can and the user named no other."""
     item_kind: str = "text"
     """The kind of items that it edits."""
     cost_name: str | None = None
     """What its costs measure, for reports: `Δz`."""
     attack_names: Sequence[str] | None = None
-    """The attacks that it consists of, if it is made of several."""
+    """The attacks that it combines, if any."""
     proposal: Any = None
-    """Its source of candidates: if that needs no tags, the attack needs no English."""
+    """Its source of candidates: an attack whose source needs no tags works in every language."""
     sources: Sequence[Any] | None = None
-    """All its sources of candidates, if it has several. Before a run the target is asked whether it
-    undoes the edits of those that are a class of edits (`name`, `everywhere(text)`)."""
+    """All its sources of candidates, if it has several. Before a run brittle checks whether the
+    target undoes the edits of those that are a class of edits (`name`, `everywhere(text)`)."""
     check_item: Callable[[Any], None] | None = None
-    """A method that raises an error for an item that it cannot attack, before anything is asked."""
+    """A method that raises an error for an item it cannot attack, before the first query."""
     doubt: Callable[[Sequence[Any]], str | None] | None = None
-    """A method that returns a warning if the items seem not to be what it was made for."""
+    """A method that returns a warning if the items do not suit the attack."""
 
 
 def declared(attack: Any, name: str) -> Any:
@@ -291,8 +291,9 @@ class Try(Ask[Answer]):
     ) -> None:
         if cost is not None and (in_order or len(cost) != len(items)):
             raise ValueError(
-                f"Try got {len(cost)} costs for {len(items)} items, in_order={in_order}; expected "
-                "a cost for every item, and no order: all items are judged."
+                f"Try got {len(cost)} costs for {len(items)} items, in_order={in_order}; "
+                "expected one cost per item and in_order=False, because all items are "
+                "judged."
             )
         self.items = items
         self.in_order = in_order

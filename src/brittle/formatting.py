@@ -9,7 +9,7 @@ from typing import Any
 NO_VALUE = "–"
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 SINGULAR_ENDINGS = {"people": "person", "ies": "y", "sses": "ss", "ches": "ch", "s": ""}
-"""How a noun in plural ends, and its singular; the first that fits counts."""
+"""Plural endings and their singular; the first match counts."""
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -71,8 +71,8 @@ def _name_for(data: str) -> str:
     names = {g.name for g in known_generators() if g.card.data == _stem(data)}
     if len(names) == 1:
         return names.pop()
-    there = f" Of {data!r} there are {', '.join(sorted(names))}." if names else ""
-    raise UsageError(f"A generator is needed.{there} Name one with --generator: {FORMS}.")
+    there = f" For {data!r} there are {', '.join(sorted(names))}." if names else ""
+    raise UsageError(f"This needs a generator.{there} Name one with --generator: {FORMS}.")
 
 
 def _stem(data: str) -> str:
@@ -89,8 +89,8 @@ def _folder(spec: str) -> Path:
     wanted = parse(spec)
     if wanted.family.answers != "points":
         raise UsageError(
-            f"{wanted.full_name} is no generator: it cannot decode. Name one of brittle list "
-            "generators."
+            f"{wanted.full_name} is not a generator: it cannot decode. Use one of brittle "
+            "list generators."
         )
     name = replace(wanted, data=_stem(wanted.data)).full_name
     return find_generator(name, wanted.command)
@@ -138,11 +138,11 @@ def perturb(
     refine: int = 0,
     device: str = "auto",
 ) -> list[Neighbour]:
-    """Decode items near another in a generator's latent space, the nearest first.
+    """Decode items near another one in a generator's latent space, the nearest first.
 
     `generator` is a name of `brittle list generators`, a folder, `python:module:name`, or a
-    generator; `item` a text, or a picture or its file. The first neighbour, at distance 0, is the
-    item's reconstruction.
+    generator; `item` is a text, a picture, or a picture file. The first neighbour, at distance 0,
+    is the item's reconstruction.
 
         for found in brittle.perturb("ARAE@imdb", "This is a very good film.", radius=3):
             print(found.distance, found.item)
@@ -164,8 +164,8 @@ def read_item(generator: Generator, item: Any) -> Any:
     if generator.item_kind == "picture":
         if not is_file:
             raise UsageError(
-                f"{generator.name} is a generator of pictures, but {str(item)!r} is no picture "
-                "file. Name a .png or .jpg file."
+                f"{generator.name} is a generator of pictures, but {str(item)!r} is not a "
+                "picture file. Use a .png or .jpg file."
             )
         return open_picture(path)
     if is_file:
@@ -277,8 +277,9 @@ class CheckedGenerator:
         alone = [self._decode(rows[n : n + 1])[0] for n in range(len(rows))]
         if 2 * sum(map(_differ, alone, items)) > len(rows):
             raise TargetError(
-                f"The generator {self.name!r} decodes points otherwise alone than among others. "
-                "Put its networks in evaluation mode: model.eval()."
+                f"The generator {self.name!r} decodes a point differently when other "
+                "points are in the batch. Put its networks in evaluation mode: "
+                "model.eval()."
             )
 
     def _decode(self, rows: NDArray[np.float32]) -> list[Any]:

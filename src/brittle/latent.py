@@ -81,8 +81,8 @@ def encoded_points(rows: NDArray[np.float32], generator: str) -> list[LatentPoin
     """Build the points that a network encoded; numbers that are not finite are its error."""
     if not np.isfinite(rows).all():
         raise TargetError(
-            f"The generator {generator!r} encoded an item as numbers that are not finite. Its "
-            "weights may be damaged: train it again with --force."
+            f"The generator {generator!r} encoded an item as numbers that are not finite. "
+            "Its weights may be damaged: train it again with --new."
         )
     return LatentPoint.rows(rows)
 

@@ -27,7 +27,7 @@ REWRITE, CAREFUL, LOOSE, ANY, TYPO, LOOK_ALIKE = (
 CHARACTER_CLASSES = (
     *(LOOK_ALIKE, "invisible", "reorder", "backspace", "spacing", "case", "leet", "full-width"),
 )
-"""The classes of edits of characters, by name: `brittle.candidates.characters` has them."""
+"""The names of the classes of character edits in `brittle.candidates.characters`."""
 # With more typing errors people cannot read the text.
 _LADDER = (
     Level(REWRITE, "rewrite", "phrases that mean the same, contractions, neutral openers"),

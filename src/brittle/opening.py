@@ -41,8 +41,8 @@ def load_zoo(
     wanted = parse(spec, size)
     if wanted.family.answers == "texts":
         raise UsageError(
-            f"{wanted.full_name} is a {wanted.family.kind}, but a classifier is expected here. "
-            "Open it with brittle.as_target."
+            f"{wanted.full_name} is a {wanted.family.kind}; expected a classifier. Open "
+            "it with brittle.as_target."
         )
     folder = _find_or_train(wanted, device, train, progress, **options)
     return load_folder(folder, device=device, mask=mask)

@@ -118,7 +118,7 @@ class Picture:
 
     @staticmethod
     def of(source: Any) -> Picture:
-        """Build a picture from an array or a PIL image; whole numbers are read as 0 to 255."""
+        """Build a picture from an array or a PIL image; whole numbers mean 0 to 255."""
         if isinstance(source, Picture):
             return source
         if hasattr(source, "getbands"):
@@ -129,7 +129,7 @@ class Picture:
 
     @staticmethod
     def rows(pixels: NDArray[Any]) -> list[Picture]:
-        """Build pictures from pictures × height × width × channels; they are checked all at once.
+        """Build pictures from an array, pictures × height × width × channels, checked in one step.
 
         >>> Picture.rows(np.zeros((2, 8, 8, 1)))
         [Picture(8×8×1), Picture(8×8×1)]
@@ -151,7 +151,7 @@ class Picture:
 
     @staticmethod
     def decode(text: str) -> Picture:
-        """Build a picture from the string that `encode` made of it."""
+        """Build a picture from a string made by `encode`."""
         try:
             shape, dtype, content = text.split(":")
             if dtype not in PIXEL_TYPES:
@@ -170,7 +170,7 @@ class Picture:
         return _scaled(array)
 
     def encode(self) -> str:
-        """Return the picture as a short string, exactly: bytes where these suffice, else floats."""
+        """Return the picture as a short lossless string: as bytes if possible, else as floats."""
         array = np.empty(self.pixels.shape, np.uint8)
         is_exact = True
         for start in range(0, len(array), ROWS_AT_A_TIME):  # a whole copy may be large
@@ -223,9 +223,9 @@ def _check_range(array: NDArray[np.float32]) -> None:
         return
     remedy = "divide pixels of 0 to 255 by 255"
     if low < 0:
-        remedy = "undo what shifted the pixels below 0, such as a normalisation"
+        remedy = "undo the step that shifted pixels below 0, such as a normalisation"
     elif high > BYTE:
-        remedy = "divide the pixels by the largest value that they can have (16 bits: 65535)"
+        remedy = "divide the pixels by their largest possible value (16 bits: 65535)"
     raise UsageError(
         f"Got a picture with values from {low:g} to {high:g}. Expected 0 to 1: {remedy}."
     )
@@ -251,8 +251,8 @@ def _pil_pixels(image: Any) -> NDArray[Any]:
         return np.asarray(image).astype(np.float32) / SIXTEEN_BITS
     if mode in ("I", "F"):
         raise UsageError(
-            f"Got a PIL image of mode {mode!r}, whose pixels have no fixed range. Expected 8 or 16 "
-            "bits: convert it, or hand in an array from 0 to 1."
+            f"Got a PIL image of mode {mode!r}, whose pixels have no fixed range. "
+            "Expected 8 or 16 bits: convert it, or pass an array from 0 to 1."
         )
     if mode not in PIL_MODES:
         palette = np.reshape(image.getpalette("RGB"), (-1, 3)) if mode == "P" else None

@@ -23,7 +23,7 @@ P = TypeVar("P")
 A = ParamSpec("A")
 R = TypeVar("R")
 Progress = Callable[[P], None] | bool
-"""Who is told how far something is: a function, a bar (True), or nobody (False)."""
+"""How progress is reported: to a function, as a bar (True), or not at all (False)."""
 SECONDS_BETWEEN_UPDATES = 0.2  # of a notebook, where every one is a message to the browser
 
 

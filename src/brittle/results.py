@@ -17,7 +17,7 @@ ProvedWords = Annotated[
     Check(lambda words: 0 <= words <= MAX_PROVED_WORDS, f"a number from 0 to {MAX_PROVED_WORDS}"),
 ]
 DAMAGED_EDITS = "its stored edits do not fit its text, so that the adversarial text is lost"
-"""The reason of a stored row whose adversarial text cannot be built again; its figures count."""
+"""The reason of a stored row whose adversarial text cannot be rebuilt; its figures still count."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from brittle.text import Text
 PositionSet = tuple[int, ...]
 """Positions whose words are swapped together."""
 Change = tuple[int, str]
-"""A site of a text, and what is put there."""
+"""A site of a text, and what goes there."""
 SMALLEST_MARGIN = 1e-9
-"""Logits that are nearer to each other may have equal probabilities after rounding, and of equal
-ones the first class is predicted: such a margin proves nothing."""
+"""The smallest margin of logits that proves anything: closer logits may round to equal
+probabilities, and then the first class is predicted."""
 
 
 @dataclass(frozen=True)

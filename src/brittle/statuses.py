@@ -23,16 +23,15 @@ Status = Literal[
 LevelStatus = Literal[
     "broken", "held", "proved", "out of budget", "no candidates", "not English", "normalised"
 ]
-"""How a case stands at one level of edits. One that was not tried, since the case broke at a
-gentler level, has none of these. At a level that is normalised the target reads edited texts as the
-originals."""
+"""The status of a case at one level of edits. A level that was not tried, because the case broke
+at a gentler level, has no status. At a normalised level the target undoes the edits."""
 Tone = Literal["red", "green", "blue", "amber", "violet", "grey", "ink"]
-"""The colours of a page: a variable of its style sheet each."""
+"""The colours of a page: each is a variable of its style sheet."""
 CountedAs = Literal["broken", "standing", "unfinished", "not attacked"]
-"""What a case counts as. An attacked one is broken, stands, or was not searched to the end."""
+"""What a case counts as. An attacked case is broken, held, or was not searched to the end."""
 Reasons = Literal["everywhere", "page", "untried"]
-"""Where the reasons of cases are listed: in the line of statuses and on the page; on the page only,
-since a note says them in the terminal; or, in that line, only that no candidate was tried."""
+"""Where the reasons of cases are listed: in the status line and on the page; on the page only,
+because a note in the terminal has them; or only, in that line, that no candidate was tried."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ STATUSES: dict[Status, StatusRecord] = {
         ),
         StatusRecord(
             word="proved",
-            meaning="no text of the whole space that was searched reaches the goal",
+            meaning="all texts of the search space were checked, and none reaches the goal",
             tone="blue",
             style="green",
             counts_as="standing",
@@ -99,7 +98,7 @@ STATUSES: dict[Status, StatusRecord] = {
         ),
         StatusRecord(
             word="out of budget",
-            meaning="not broken when the budget of queries ran out",
+            meaning="the query budget ran out before the text broke",
             tone="amber",
             style="yellow",
             counts_as="unfinished",
@@ -108,7 +107,7 @@ STATUSES: dict[Status, StatusRecord] = {
         ),
         StatusRecord(
             word="unconfirmed",
-            meaning="not broken: a candidate reached the goal, but not when scored again alone",
+            meaning="a candidate reached the goal, but not when it was scored again alone",
             tone="violet",
             style="",
             counts_as="unfinished",
@@ -144,7 +143,7 @@ STATUSES: dict[Status, StatusRecord] = {
         ),
         StatusRecord(
             word="error",
-            meaning="failed, left out of every figure",
+            meaning="the case failed and is left out of every figure",
             tone="ink",
             style="",
             counts_as="not attacked",
@@ -153,11 +152,12 @@ STATUSES: dict[Status, StatusRecord] = {
         ),
     )
 }
-"""The statuses in the order of reports, the attacked ones first.
+"""The statuses in the order of reports, attacked ones first.
 
-They are words for the user; inside the search protocol `won` means: the goal is reached."""
+Users see these words; inside the search protocol `won` means that the goal is reached.
+"""
 ATTACKED: tuple[Status, ...] = tuple(word for word in STATUSES if STATUSES[word].is_attacked)
-"""The statuses of the cases that attack success is over."""
+"""The statuses that count in the denominator of attack success."""
 
 
 def statuses_that_count_as(count: CountedAs) -> tuple[Status, ...]:

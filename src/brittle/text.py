@@ -26,9 +26,9 @@ import regex
 T = TypeVar("T")
 
 LONG = 256
-"""A text of more words than this is long."""
+"""A text with more words than this is long."""
 MAX_SWAPS = 32
-"""How many words are swapped in a long text before it is copied as a whole."""
+"""How many swaps a long text collects before it is copied as a whole."""
 DIGEST_BYTES = 16
 DIGESTS = 1 << 8 * DIGEST_BYTES  # sums of digests are taken modulo this
 _SECRET = secrets.token_bytes(16)
@@ -91,7 +91,7 @@ class Frame:
 
 
 class Text:
-    """An immutable text: the words that an attack may edit, and the frame around them."""
+    """An immutable text: words that attacks may edit, and the frame around them."""
 
     __slots__ = ("_kept", "frame", "words")
     kind: ClassVar[str] = "text"
@@ -162,7 +162,7 @@ class Text:
         return [Text((*head, word, *tail), frame) for word in words]
 
     def with_words(self, words: tuple[Word, ...]) -> Text:
-        """Put other words into the same frame; there must be as many as before."""
+        """Put other words into the same frame; the number of words must be the same."""
         if len(words) != len(self.words):
             raise ValueError(f"with_words needs {len(self.words)} words, got {len(words)}")
         if len(words) > LONG:
@@ -172,11 +172,11 @@ class Text:
         return Text(words, self.frame)
 
     def mask(self, i: int) -> Text:
-        """Replace the word at position i by a hole."""
+        """Mask the word at position i."""
         return self.swap(i, HOLE)
 
     def delete(self, i: int) -> Text:
-        """Delete the word at position i, with one space beside it."""
+        """Delete the word at position i and one adjacent space."""
         field, n, gaps = self._field_of(i)
         left, right = gaps[n], gaps[n + 1]
         if left[-1:].isspace():
@@ -200,7 +200,7 @@ class Text:
     # What a text holds.
 
     def fields(self, mask: str = "") -> dict[str, str]:
-        """Render every field exactly, with `mask` for each hole."""
+        """Render every field exactly, with `mask` for each masked word."""
         words = self.words
         if HOLE in words:
             words = tuple(mask if word is HOLE else word for word in words)
@@ -211,7 +211,7 @@ class Text:
         }
 
     def render(self, mask: str = "") -> str:
-        """Render the text as one string, several fields joined by a line break."""
+        """Render the text as one string; fields are separated by a line break."""
         return "\n".join(self.fields(mask).values())
 
     def field_words(self) -> list[tuple[str, tuple[Word, ...]]]:
@@ -223,10 +223,10 @@ class Text:
 
     @property
     def key(self) -> bytes:
-        """The bytes that identify the text: offsets of holes, lengths of fields, characters.
+        """The bytes that identify the text: offsets of masked words, lengths of fields, characters.
 
-        With several fields every offset is marked by the number of its field, for a hole at the
-        end of one field and a hole at the start of the next have the same offset.
+        With several fields every offset has the number of its field, because a masked word at the
+        end of one field and one at the start of the next have the same offset.
         """
         parts = list(self.fields().values())
         head = ",".join(self._holes(len(parts) > 1))
@@ -252,18 +252,19 @@ class Text:
 
     @property
     def digest(self) -> bytes | None:
-        """A short stand-in of the key of a long text, in this process; None of a short one.
+        """A short replacement for the key of a long text, in this process; None for a short text.
 
-        It is a sum over the words, so that the digest of a swapped text follows from its source's.
+        It is a sum over the words, so the digest of a swapped text follows from its source's
+        digest.
         """
         if len(self.words) <= LONG:
             return None
         return self.frame.digest + self.once(_sum_words).to_bytes(DIGEST_BYTES, "big")
 
     def once(self, compute: Callable[[Any], T]) -> T:
-        """Return compute(text): computed at the first call, and kept as long as the text.
+        """Return compute(text), computed on the first call and stored as long as the text.
 
-        This is for what the texts that were made from a long one have in common.
+        Long texts share such values with the texts made from them.
         """
         try:
             kept = self._kept
@@ -500,4 +501,4 @@ def _sum_words(text: Text) -> int:
 
 
 _last_words: list[tuple[Text | None, tuple[Word, ...]]] = [(None, ())]
-"""The words that were put together last: a text is often asked for its words again and again."""
+"""The words joined last: callers often ask a text for its words again and again."""

@@ -37,7 +37,7 @@ PARSERS: Mapping[type, tuple[Callable[[str], Any], str]] = {
     tuple: (_parse_numbers, "whole numbers such as 3+4+5"),
     str: (str, "a text"),
 }
-"""For every type of value: the function that parses it, and what it expects, in words."""
+"""For every type of value: the function that parses it, and a description of what it expects."""
 
 
 def parse_value(whose: str, name: str, kind: type, text: str) -> Any:
@@ -131,8 +131,8 @@ def import_named(spec: str, example: str) -> Any:
     top = module.split(".")[0]
     if top in sys.stdlib_module_names and (Path(f"{top}.py").exists() or Path(top).is_dir()):
         raise UsageError(
-            f"{spec!r}: the standard library has a module {top!r} too, and it comes first. Give "
-            "yours another name."
+            f"{spec!r}: the standard library also has a module {top!r}, which takes "
+            "precedence. Rename yours."
         )
     add_working_folder()
     try:
@@ -140,8 +140,8 @@ def import_named(spec: str, example: str) -> Any:
     # A script without a guard may end the program when it is imported.
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"Cannot import the module {module!r} of {spec!r}: {type(error).__name__}: {error}. "
-            "It is looked for in the working folder and among the installed packages."
+            f"Cannot import the module {module!r} of {spec!r}: {type(error).__name__}: "
+            f"{error}. brittle looks in the working folder and in the installed packages."
         ) from error
     for part in path.split("."):
         if not hasattr(value, part):
@@ -214,4 +214,4 @@ def former_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def warn_of_former(former: str, now: str) -> None:
     """Log that a former way to write something ends with the next version."""
-    _log.warning("%s is now %s; the former way works for one version.", former, now)
+    _log.warning("%s is now %s; the old name works for one more version.", former, now)

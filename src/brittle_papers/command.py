@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def add_carrying_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of a command that is a workflow."""
     add = parser.add_argument_group("to another machine").add_argument
-    pack = "write all finished tasks, with models and runs, into a file; nothing is run"
+    pack = "write all finished tasks with their models and runs into a file, and exit"
     add("--pack", metavar="FILE", help=pack)
-    add("--unpack", metavar="FILE", help="add the finished tasks of such a file; nothing is run")
+    add("--unpack", metavar="FILE", help="add the finished tasks of such a file, and exit")
 
 
 def carry(args: argparse.Namespace, tasks: Sequence[Task], folder: Path) -> bool:
@@ -41,11 +41,12 @@ def carry(args: argparse.Namespace, tasks: Sequence[Task], folder: Path) -> bool
     if args.unpack:
         unpacked = unpack(Path(args.unpack), folder)
         added = plural(len(unpacked.added), "tasks")
-        text = f"{shown(folder)}: {added} added, {len(unpacked.there)} were there."
+        text = f"{shown(folder)}: {added} added, {len(unpacked.there)} already existed."
         if unpacked.refused:
             text += (
-                f" Not added, since other results or files are in their place: "
-                f"{', '.join(unpacked.refused)}. Unpack into another --folder and BRITTLE_CACHE."
+                " Not added, because other results or files exist under these names: "
+                f"{', '.join(unpacked.refused)}. Unpack into another --folder and "
+                "BRITTLE_CACHE."
             )
         console.print_result(args, lambda: vars(unpacked), lambda: text)
     return bool(args.pack or args.unpack)
@@ -70,18 +71,22 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
     name = add("paper", metavar="PAPER", help=papers)
     name.completer = lambda **_: PAPERS  # type: ignore[attr-defined]
-    scale = "small: an hour or a few on two cores; full: the paper's size (default: small)"
+    scale = "small: a few hours on two cores; full: the paper's size (default: small)"
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
-    add("--words", help="hotflip: the data for the word level, in the same form")
-    add("--pairs", help="attention: premises and hypotheses, in the same form")
-    add("--translations", help="attention, natural-texts: sentences and translations")
-    add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
-    add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
-    out = f"the folder of the page (default: {PAGES}; of the scale full, {PAGES}/full)"
+    add("--words", help="hotflip: data for the word level, in the same form")
+    add("--pairs", help="attention: data with premises and hypotheses, in the same form")
+    add("--translations", help="attention, natural-texts: data with sentences and translations")
+    add(
+        "--cases",
+        type=positive,
+        help="texts to attack in each cell (default: depends on the scale)",
+    )
+    add("--seed", type=int, default=0, help="random seed (default: 0)")
+    out = f"folder for the page (default: {PAGES}; with --scale full {PAGES}/full)"
     add("--out", metavar="FOLDER", help=out)
-    add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
-    add("--only", metavar="TASK", help="run only this task and those it needs")
+    add("--folder", help="folder of stored results (default: papers/PAPER-SCALE in --runs)")
+    add("--only", metavar="TASK", help="run only this task and the tasks it needs")
     add_backend_flags(parser, "--jobs")
     add_carrying_flags(parser)
     add_output_flags(parser)

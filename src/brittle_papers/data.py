@@ -191,8 +191,9 @@ def _check_labels(splits: dict[str, Dataset]) -> dict[str, Dataset]:
     for split, dataset in splits.items():
         if not labels or set(dataset.labels) - set(labels):
             raise UsageError(
-                f"The {split} split of {dataset.name} has the labels {', '.join(dataset.labels)}; "
-                f"expected those of the train split: {', '.join(labels) or 'there are none'}."
+                f"The {split} split of {dataset.name} has the labels "
+                f"{', '.join(dataset.labels)}; expected the labels of the train split: "
+                f"{', '.join(labels) or 'none'}."
             )
     return {split: replace(dataset, labels=labels) for split, dataset in splits.items()}
 

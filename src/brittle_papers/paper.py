@@ -200,13 +200,13 @@ def build_request(
     data = data or spec.data
     if data is None:
         raise UsageError(
-            f"The paper {name!r} is about data that brittle cannot install. Name a folder with its "
-            "train and test files: --data FOLDER."
+            f"The paper {name!r} needs data that brittle cannot install. Give a folder "
+            "with its train and test files: --data FOLDER."
         )
     for flag, source in further.items():
         if source and flag not in spec.takes:
             names = ", ".join(other for other in PAPERS if flag in load_spec(other).takes)
-            raise UsageError(f"--{flag} is for {names}; {name!r} has no use for it.")
+            raise UsageError(f"--{flag} works only with {names}, not with {name!r}. Leave it out.")
     return PaperRequest(name, scale, data, cases=cases, seed=seed, **further)
 
 

@@ -345,7 +345,7 @@ def test_charmer_leaves_unread_words_and_ends_of_fields_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("charmer", {"alphabet": "aa"}, "expected two different characters"),
+        ("charmer", {"alphabet": "aa"}, "expected at least two different characters"),
         ("charmer", {"alphabet": "ab", "alphabet_from": "x.csv"}, "expected one of them"),
         ("charmer", {"places": 0}, "--places 0"),
         ("bad-characters", {"kind": "look-alikes"}, "Did you mean 'look-alike'"),

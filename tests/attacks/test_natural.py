@@ -348,7 +348,7 @@ def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: 
         ({"radius": math.inf}, "--radius inf"),
         ({"radius": math.nan}, "--radius nan"),
         ({"radius": 0.0}, "--radius 0.0"),
-        ({"radius": 0.001}, "a step within the radius"),
+        ({"radius": 0.001}, "a step no larger than the radius"),
         ({"search": "hybird"}, "Did you mean 'hybrid'"),
         ({"variant": "authors"}, "Unknown variant"),
         ({"variant": "author-code", "search": "iterative"}, "expected --search hybrid"),

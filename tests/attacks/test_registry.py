@@ -114,7 +114,9 @@ print(json.dumps([[*ATTACKS][-4:], ATTACKS["shout"], repr(attack), default_setti
     assert attack == "Shout(max_words=2, labels=('a', 'b'))" and defaults == {"max_words": 3}
     assert own == "brittle.attacks.pwws"  # no package takes the name of one of ours
     assert rows == [["shout", "broken"]] and stored == {"max_words": 3}
-    assert "The attack 'pwws' of shouting:shout is ignored: brittle has one." in done.stderr
+    assert (
+        "The attack 'pwws' of shouting:shout is ignored: brittle already defines it." in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ print(json.dumps([[*ATTACKS][-4:], ATTACKS["shout"], repr(attack), default_setti
             "The attack 'gone' of the package shouting cannot be imported from no_such_module",
         ),
         ("number", "'number' is a int. Expected an attack"),
-        ("fails", "'fails' raised KeyError: 'inside', when called to make the attack."),
+        ("fails", "'fails' raised KeyError: 'inside' while it built the attack."),
         ("shuot", "Unknown attack 'shuot'. Did you mean 'shout'?"),
     ],
 )
@@ -164,7 +166,9 @@ def test_a_group_of_settings_stands_where_its_argument_does() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'spare'"):
         flat(spare=3)
     by_name = {setting.name: setting for setting in settings(recipe("list"))}
-    assert by_name["neighbours"].help == "word vectors (a file, glove, counterfitted) instead"
+    assert by_name["neighbours"].help == (
+        "use near words in word vectors instead (a file, glove, counterfitted)"
+    )
 
 
 def test_a_recipe_gets_one_context_or_its_fields_by_name() -> None:

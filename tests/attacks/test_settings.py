@@ -72,12 +72,13 @@ def test_the_edges_are_fine(attack: str, values: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("values", [{"within": 0.5}, {"k": 3}])
 def test_settings_of_neighbours_need_neighbours(values: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="--neighbours; name word vectors there"):
+    (name,) = values
+    with pytest.raises(UsageError, match=f"Set --neighbours too, or leave out --{name}"):
         build("genetic", values, RunContext(["neg", "pos"]))
 
 
 def test_data_to_count_words_in_needs_a_number_of_words() -> None:
-    with pytest.raises(UsageError, match="say how many words to spare"):
+    with pytest.raises(UsageError, match="Set --spare too"):
         build("genetic", {"learn_from": "mr"}, RunContext(["neg", "pos"]))
 
 

@@ -90,7 +90,7 @@ def test_a_run_from_before_presets_goes_on(tmp_path: Path) -> None:
         stored["settings"] |= {"candidates": None}
         del stored["settings"]["senses"]
         db.execute("UPDATE meta SET value = ? WHERE key = 'manifest'", [json.dumps(stored)])
-    with pytest.raises(UsageError, match="To go on with it, add --candidates paper"):
+    with pytest.raises(UsageError, match="To continue it, add --candidates paper"):
         brittle.attack(target, FILMS, "pwws", candidates="careful", **options)
     whole = brittle.attack(target, FILMS, "pwws", **options)
     assert len(whole.results()) == 2

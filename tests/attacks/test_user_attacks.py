@@ -115,21 +115,21 @@ def test_settings_say_what_is_required() -> None:
 
 @pytest.mark.parametrize("values", [{}, {"k": None}])
 def test_a_missing_setting_is_named(values: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"no default for 'k'.*--k INT"):
+    with pytest.raises(UsageError, match=r"needs a value for 'k'.*--k INT"):
         built("req", **values)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("search", "generator function.*declares what it asks.*Expected an attack"),
+        ("search", "generator function.*must also declare its questions.*Expected an attack"),
         ("number", "is a int.*Expected an attack"),
         ("Silent", "made a Silent, which has no `asks`"),
         ("Deaf", r"Deaf that cannot be called as attack\(case, rng\)"),
         ("Alone", r"Alone that cannot be called as attack\(case, rng\)"),
         ("Vague", r"asks = \('Try',\).*Expected a tuple"),
         ("Other", "asks = <class.*Expected a tuple"),
-        ("Positional", "wants the argument 'weight', which is not a keyword argument"),
+        ("Positional", "has the positional argument 'weight'.*Put a star before it"),
         ("nothing", "made a NoneType, which has no `asks`"),
         ("a_class", "made the class 'Shout'"),
         ("fails", "raised KeyError: 'weights'"),
@@ -150,7 +150,7 @@ def test_what_is_no_attack_is_refused(name: str, message: str) -> None:
         ("python:own_broken:x", "'own_broken'.*SyntaxError"),
         ("python:own_raises:x", "'own_raises'.*ZeroDivisionError"),
         ("python:own_ends:x", "'own_ends'.*SystemExit: 3"),
-        ("python:own_nowhere:x", "ModuleNotFoundError.*looked for in the working folder"),
+        ("python:own_nowhere:x", "ModuleNotFoundError.*looks in the working folder"),
         ("python:own_mine", "expected python:MODULE:NAME"),
         ("python::x", "expected python:MODULE:NAME"),
     ],

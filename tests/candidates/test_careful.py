@@ -255,7 +255,7 @@ def test_senses_are_a_number_or_likely() -> None:
     for senses in ("0", "-1", "many", "1.5"):
         with pytest.raises(UsageError, match="expected how many senses"):
             choose_proposal(CandidateSettings(senses=senses))
-    with pytest.raises(UsageError, match="--senses chooses among WordNet's synonyms"):
+    with pytest.raises(UsageError, match="--senses selects WordNet's synonyms"):
         choose_proposal(CandidateSettings(neighbours="glove", senses="1"))
 
 

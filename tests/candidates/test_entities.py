@@ -155,8 +155,11 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"learn_from": "mr"}, "--learn-from says where --entities come from; add --entities"),
-        ({"entity_table": "e.json"}, "--entity-table says where"),
+        (
+            {"learn_from": "mr"},
+            "--learn-from is the source of --entities. Add --entities, or leave it out",
+        ),
+        ({"entity_table": "e.json"}, "--entity-table is the source of --entities"),
         ({"entities": True, "entity_table": "e", "learn_from": "mr"}, "expected one of them"),
         ({"entities": True}, "learns its entities from labelled data.*--learn-from"),
     ],

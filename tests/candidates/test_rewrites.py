@@ -286,7 +286,7 @@ def test_a_file_of_the_users_own_adds_to_the_shipped_rules_or_replaces_them(
         ('[[rule]]\nswap = "a -> b"', "rule"),
         ('[[rule]]\nswap = ["a b"]', "is not a rule of rewriting"),
         ('[[rule]]\nswap = ["JJ NN -> x"]', "has no word"),
-        ('[[rule]]\nswap = ["very JJ -> {3}"]', "has 2 tokens"),
+        ('[[rule]]\nswap = ["very JJ -> {3}"]', "has only 2"),
         ('[[rule]]\nswap = ["very JJ <-> quite JJ"]', "Copy the token"),
         ('[[rule]]\nswap = ["a -> b"]\nrigth = "NN"', "Unknown keys.*rigth"),
         ('[[opener]]\nsay = ["so ,"]\nbefore = "verse"', "one of any"),

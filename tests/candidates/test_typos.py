@@ -47,7 +47,7 @@ def test_a_typo_is_written_as_its_word_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "have no line with a word and a typo of it. Expected lines such as 'because"),
+        ("", "have no line with a word and its typo. Expected lines such as 'because"),
         ("because,becuase\n", "have no line with a word"),
         (b"because b\xe9cause\n", "cannot be read .* Expected a UTF-8 file"),
         (None, "cannot be read .*No such file"),

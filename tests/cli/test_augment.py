@@ -74,7 +74,7 @@ def test_what_is_refused(brittle: Brittle, workdir: Path) -> None:
     ending = brittle("augment", "films.csv", "--out", "a.txt")
     assert ending.code == 2 and "ends in .csv or .jsonl" in ending.err
     folder = brittle("augment", "films.csv", "--out", "nowhere/a.csv")
-    assert folder.code == 2 and "nowhere for the file a.csv. Create it" in folder.err
+    assert folder.code == 2 and "nowhere for the file a.csv does not exist. Create it" in folder.err
     assert brittle("augment", "films.csv", "--copies", "0", "--out", "a.csv").code == 2
     assert not Path("a.csv").exists()
     Path("odd.csv").write_text("text\n?!\n")

@@ -51,8 +51,8 @@ def test_the_flags_of_a_paper(
 
     run("one", "--only", "data")
     assert "1 of" in run("one", "--pack", archive)
-    assert "folder: 1 task added, 0 were there." in run("two", "--unpack", archive)
+    assert "folder: 1 task added, 0 already existed." in run("two", "--unpack", archive)
     for file in (path for path in (tmp_path / "one").rglob("*") if path.is_file()):
         copy = tmp_path / "two" / file.relative_to(tmp_path / "one")
         assert copy.read_bytes() == file.read_bytes()
-    assert "0 tasks added, 1 were there." in run("two", "--unpack", archive)
+    assert "0 tasks added, 1 already existed." in run("two", "--unpack", archive)

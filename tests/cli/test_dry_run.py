@@ -29,7 +29,7 @@ DRY: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "robustness": (
         ("study", "robustness", BOTH, "--generator", "python:none:g", *DATA, "--limit", "2"),
-        "At most: 2 cases with 15,000 samples each in balls, and 500 in every shell after that",
+        "At most: 2 cases with 15,000 samples each in balls, then 500 in every shell",
     ),
     "train": (("train", "pool:pool.txt", "--data", "films.csv"), "At most: 2 trainings."),
     "zoo": (
@@ -54,7 +54,7 @@ def test_a_dry_run_says_how_much_work_it_is_and_does_nothing(
     shown = brittle(*words, "--dry-run")
     assert shown.code == 0, shown.err
     assert " ".join(shown.out.split()).startswith(sentence)
-    assert "No time was measured for this." in " ".join(shown.out.split())
+    assert "No time is known for this." in " ".join(shown.out.split())
     data = json.loads(brittle(*words, "--dry-run", "--json").out)
     assert data["seconds"] is None and data["work"][0]["work"][:20] in sentence
     new = [path for path in sorted(workdir.rglob("*")) if path not in before]
@@ -105,7 +105,7 @@ def test_queries_of_an_endpoint_are_counted(tmp_path: Path) -> None:
         return attack_work("http:x", "auto", 200, Limits(**limits), True, tmp_path).sentence()
 
     assert (
-        "auto on 200 cases; 10,000 queries (50 for each case). No time was measured for this."
+        "auto on 200 cases; 10,000 queries (50 for each case). No time is known for this."
         in sentence(budget=50)
     )
     assert (
@@ -131,7 +131,7 @@ def test_a_training_takes_as_long_as_the_same_model_took(
     assert brittle("train", "naive-bayes", "--data", "toy.csv", "--quiet").code == 0
     (part,) = trainings(pool.members)
     assert part.what == "3 trainings" and part.seconds is None
-    assert part.known.startswith("about ") and "for 1 of them, not known for" in part.known
+    assert part.known.startswith("about ") and "for 1 of them, unknown for" in part.known
 
 
 WORDS = (("good", "positive"), ("bad", "negative"))

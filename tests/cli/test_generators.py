@@ -62,7 +62,7 @@ def test_neighbours_of_a_picture(brittle: Brittle, tmp_path: Path) -> None:
     path.write_bytes(png(grey))
     argv = ("explain", "latent", "WGAN@toy?size=tiny", str(path), "--radius", "2", "--count", "12")
     output = brittle(*argv, "--json")
-    assert output.code == 0 and "seems to be of other data" in output.err
+    assert output.code == 0 and "seems to come from other data" in output.err
     reply = json.loads(output.out)
     assert reply["written"] == str(tmp_path / "digit-neighbours.png")
     distances = reply["distance"]
@@ -100,7 +100,7 @@ def test_neighbours_of_a_sentence(brittle: Brittle) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("WGAN@toy?size=tiny", "no.png"), "'no.png' is no picture file"),
+        (("WGAN@toy?size=tiny", "no.png"), "'no.png' is not a picture file"),
         (("python:own_generators:Words", "fine", "--radius", "0"), "Got --radius 0; expected"),
         (("python:own_generators:Words", "fine", "--radius", "inf"), "Got --radius inf; expected"),
         (("WGAN@other", "no.png"), "brittle train WGAN --data other"),
@@ -119,7 +119,7 @@ def test_natural_with_a_generator_by_name(brittle: Brittle, tmp_path: Path) -> N
     argv = (*attack, "--data", str(tmp_path / "toy.npz"), *settings, "--radius", "3")
     output = brittle(*argv, "--json", "--name", "natural-by-name")
     assert output.code == 0, output.err
-    assert "seems to be of other data" in output.err
+    assert "seems to come from other data" in output.err
     unnamed = [word for word in argv if word not in ("--generator", "WGAN@toy?size=tiny")]
     assert brittle(*unnamed, "--json", "--name", "natural-unnamed").code == 0
     np.savez(tmp_path / "small.npz", x=pixels[:, :9])
@@ -136,7 +136,7 @@ def test_export_is_refused_before_anything_is_trained(brittle: Brittle, workdir:
     (workdir / "full").mkdir(exist_ok=True)
     (workdir / "full" / "file").write_text("")
     output = brittle("train", "WGAN", "--data", "mnist", "--export", "full")
-    assert output.code == 2 and "full is there already" in output.err
+    assert output.code == 2 and "full already exists" in output.err
 
 
 def test_a_sheet_has_all_pictures_and_lines_between() -> None:

@@ -68,7 +68,7 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
         assert refused.code == 2 and "is a grid; expected a transfer study" in refused.err
     with (workdir / "runs" / "fair.study.json").open("a") as file:
         file.write("}")
-    assert "is no grid" in brittle("show", "fair").err
+    assert "is not a grid" in brittle("show", "fair").err
     (workdir / "runs" / "fair.study.json").unlink()
 
 

@@ -60,7 +60,7 @@ def test_means_one_case_json_and_a_page(layered: Brittle, workdir: Path) -> None
 
 def test_bad_input_is_named_before_a_model_is_opened(layered: Brittle) -> None:
     for argv, message in (
-        (("weak",), "shows nothing of its inside"),
+        (("weak",), "shows neither vectors nor attention"),
         (("layered", "nothing"), "Unknown broken case 'nothing'"),
         (("layered", "--out", "inside.png"), "expected a file that ends in .html or .json"),
         (("missing",), "Unknown run 'missing'"),

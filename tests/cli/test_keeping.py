@@ -74,7 +74,7 @@ def test_a_run_is_renamed(brittle: Brittle, workdir: Path) -> None:
     assert brittle("show", "first").code == 0
     assert not (workdir / "runs" / "one.sqlite").exists()
     output = brittle("runs", "rename", "first", "weak")
-    assert output.code == 2 and "There is a run 'weak' already" in output.err
+    assert output.code == 2 and "A run 'weak' already exists" in output.err
 
 
 def test_a_study_is_deleted_and_renamed_too(brittle: Brittle, workdir: Path) -> None:

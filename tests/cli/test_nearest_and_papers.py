@@ -123,8 +123,8 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, workdir: 
         (("explain", "nearest", "--run", "weak"), "no broken case changed a word by one character"),
         (("papers", "hotflop"), "Did you mean 'hotflip'?"),
         (("papers", "hotflip"), "--data FOLDER"),
-        (("papers", "imdb", "--words", "x"), "--words is for hotflip"),
-        (("papers", "imdb", "--pairs", "x"), "--pairs is for attention;"),
+        (("papers", "imdb", "--words", "x"), "--words works only with hotflip"),
+        (("papers", "imdb", "--pairs", "x"), "--pairs works only with attention,"),
         (("papers", "attention", "--translations", "nowhere"), "There is no data at 'nowhere'"),
         (("papers", "imdb", "--only", "1 swap on LSTN"), "Did you mean '1 swap on LSTM'?"),
         (

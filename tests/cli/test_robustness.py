@@ -81,6 +81,6 @@ def test_the_commands_for_studies_take_it(
 
 
 def test_what_cannot_be_compared_is_refused(brittle: Brittle, films: list[str]) -> None:
-    assert "a radius that has an end" in brittle(*films[:-4], "--step", "9").err
+    assert "a finite radius that is at least as large" in brittle(*films[:-4], "--step", "9").err
     assert brittle("study", "robustness", "python:cli_models:weak", *films[3:]).code == 2
     assert "python:module:name" in brittle(*films[:4], "nothing", *films[5:]).err

@@ -149,7 +149,7 @@ def test_a_study_is_named_as_elsewhere(brittle: Brittle, study: TransferStudy, n
         (("pool:small", "--size", "7..2"), "expected sizes such as 3, 2..7"),
         (("pool:small", "--held-out", "MiniLM-4"), "Unknown model of the study: 'MiniLM-4'"),
         (("pool:small", "--list", "LSTM-W-Random-1,GPT"), "Unknown model of the study: 'GPT'"),
-        (("nosuch",), "or a study by its name"),
+        (("nosuch",), "or the name or file of a study"),
         (("pool:small", "--held-out", "MiniLM", "--list", "MiniLM"), "in --list and in --held-out"),
         (("pool:small", "--out", "x.html"), "use it with --attack"),
         (("pool:small", "--attack", "--out", "x.pdf"), "ends in .html or .svg"),
@@ -186,7 +186,7 @@ def test_the_importance_of_words(brittle: Brittle, weighed: None) -> None:
     assert list(data["failures"]) == ["python:cli_models:gone"]
     output = brittle("explain", "words", POOL, SENTENCE)
     assert "Left out: python:cli_models:gone" in output.err
-    assert "gold label positive (what most models predict); 2 of 2 models predict it" in output.out
+    assert "gold label positive (predicted by most models); 2 of 2 models predict it" in output.out
     assert output.out.splitlines()[-1].split() == ["mean", "0.02", "0.48", "0.00"]
     assert brittle("explain", "words", POOL, SENTENCE, "--quiet").out == ""
 

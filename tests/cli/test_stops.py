@@ -65,8 +65,8 @@ def test_an_error_in_an_own_attack_names_the_attack_and_its_line(folder: Path) -
         brittle.attack(FakeTarget({"fine": 2.0}), films, name, folder=folder, name="mine")
     message = str(caught.value)
     assert f"no attribute 'nothing' (own_failing_attack.py, line {LINE}, in helper)" in message
-    assert f"Mend the attack '{name}', then resume" in message
-    assert "Mend the target" not in message
+    assert f"Fix the attack '{name}', then resume" in message
+    assert "Fix the target" not in message
     assert caught.value.path == folder / "mine.sqlite"
     (reason,) = {row.reason for row in Run(folder / "mine.sqlite").results()}
     assert f"line {LINE}" in reason
@@ -81,7 +81,7 @@ def test_a_failing_target_is_still_the_target(folder: Path) -> None:
     films = [(f"a fine film 1{n}", "positive") for n in range(40)]
     with pytest.raises((TargetDown, UsageError)) as caught:
         brittle.attack(fails, films, "key", folder=folder, labels="negative,positive")
-    assert "Mend the attack" not in str(caught.value)
+    assert "Fix the attack" not in str(caught.value)
 
 
 def test_a_setting_that_is_not_keyword_only_is_refused_with_a_word(folder: Path) -> None:

@@ -62,7 +62,7 @@ def test_studies_are_listed_apart_from_runs(brittle: Brittle, study: Path) -> No
     study.with_name("damaged.study.json").write_text("{")
     output = brittle("list", "studies", "--json")
     assert "Left out: " in output.err
-    assert "runs/damaged.study.json is no transfer study" in output.err
+    assert "runs/damaged.study.json is not a transfer study" in output.err
     rows = {row["study"]: row for row in json.loads(output.out)}
     assert (rows["duet"]["attack"], rows["duet"]["texts"]) == ("pwws", 1)
     assert "damaged" not in rows
@@ -76,7 +76,7 @@ def test_what_is_not_a_study_is_named(brittle: Brittle, study: Path) -> None:
     assert output.code == 2 and "Unknown study 'pears'" in output.err
     study.with_name("duets.study.json").write_text(study.read_text())
     output = brittle("show", "due")
-    assert output.code == 2 and "'due' begins several studies" in output.err
+    assert output.code == 2 and "'due' is the start of several names of studies" in output.err
     study.with_name("duets.study.json").unlink()
     output = brittle("export", "weak", "x.csv", "--texts")
     assert output.code == 2 and "'weak' is a run" in output.err

@@ -28,13 +28,13 @@ def test_a_line_for_each_finished_model_then_the_table(brittle: Brittle) -> None
     output = brittle(*TRAIN, "--seeds", "2")
     assert output.code == 0
     ahead, *lines = output.err.splitlines()
-    assert ahead == "At most: 4 trainings. No time was measured for this." and len(lines) == 4
+    assert ahead == "At most: 4 trainings. No time is known for this." and len(lines) == 4
     assert lines[0].startswith("1/4 zoo:naive-bayes@models.csv#0: trained, dev accuracy 1.000, ")
     head, *rows = output.out.splitlines()
     assert head.split() == ["member", "seed", "state", "dev", "accuracy", "seconds"]
     assert rows[0].split()[:4] == ["naive-bayes", "0", "trained", "1.000"]
     assert "pool:mine: 4 trained." in output.out
-    assert "No models of the zoo, so not trained: cmd:cat." in output.out
+    assert "Not models of the zoo, so not trained: cmd:cat." in output.out
     again = brittle(*TRAIN, "--seeds", "2")
     assert not again.err and "pool:mine: 4 already there." in again.out
     assert not brittle(*TRAIN, "--quiet").out

@@ -40,7 +40,7 @@ def test_a_target_without_labels_may_be_a_translator(brittle: Brittle, workdir: 
     )
     for target in ("python:cli_translators:shout", "cmd:cat"):
         output = brittle("try", target, "a good film")
-        assert output.code == 2 and "If it answers texts: --answers text" in output.err
+        assert output.code == 2 and "If it answers with texts: --answers text" in output.err
 
 
 def test_a_run_on_a_translator_is_verified_on_another(brittle: Brittle, workdir: Path) -> None:

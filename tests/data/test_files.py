@@ -113,7 +113,7 @@ def test_bad_parquet_rows_are_told(tmp_path, columns, message) -> None:
 @pytest.mark.parametrize("content", [b"", b"text,label\na,b\n"])
 def test_what_is_not_parquet_is_told(tmp_path, content) -> None:
     pytest.importorskip("pyarrow")
-    with pytest.raises(UsageError, match="cannot be read as parquet"):
+    with pytest.raises(UsageError, match="brittle cannot read this file as parquet"):
         files.load(written(tmp_path, "a.parquet", content))
 
 
@@ -195,13 +195,13 @@ def test_tab_files_with_and_without_quoting(tmp_path, rows, expected) -> None:
         ("a.csv", "text,text\na,b\n", "2 columns are called 'text'"),
         ("a.csv", "", "is empty"),
         ("a.csv", "\ufeff\n", "is empty"),
-        ("a.csv", "text,label\n", "has column names and no rows"),
+        ("a.csv", "text,label\n", "has column names but no rows"),
         ("a.csv", b"text,label\nfine,x\ncaf\xe9,x\n", "line 3: this is not UTF-8 (byte 0xe9)"),
         ("a.csv", b"\xef\xbb\xbftext\nf\xe9e\n", "line 2: this is not UTF-8 (byte 0xe9)"),
         ("a.csv", b"text\ncaf\xe9\n", "iconv -f LATIN1 -t UTF-8 a.csv > utf8-a.csv"),
         ("a.csv", "text\nfine\n".encode("utf-16"), "iconv -f UTF-16"),
         ("a.csv", "text\nfine\n".encode("utf-16-le"), "iconv -f UTF-16"),
-        ("a.csv.gz", b"text\nfine\n", "no gzip file"),
+        ("a.csv.gz", b"text\nfine\n", "not a gzip file"),
         ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-12], "this gzip file is damaged"),
         ("a.csv.gz", b"\x1f\x8b and so on", "this gzip file is damaged"),
         ("a.tsv", "text\tlabel\na\n", "a.tsv, line 2: this row has 1 cells"),
@@ -216,7 +216,7 @@ def test_tab_files_with_and_without_quoting(tmp_path, rows, expected) -> None:
         ("a.jsonl", '{"text": "a"}\n{"text": "b", "label": 1}\n', "line 1: 'label' is missing"),
         ("a.jsonl", '{"text": "a", "label": [1]}\n', "line 1: the label is [1]"),
         ("a.jsonl", '{"text": "\\ud83d"}\n', "line 1: the field 'text' holds half of a surrogate"),
-        ("a.txt", "fine\n", "the ending is not known. Expected a file named .csv"),
+        ("a.txt", "fine\n", "unknown file ending. Expected a file named .csv"),
     ],
 )
 def test_bad_files_are_told_with_the_line(tmp_path, name, content, message) -> None:

@@ -79,7 +79,7 @@ def test_class_numbers_become_names_and_pairs_are_locked(datasets, tmp_path) -> 
 def test_hidden_labels_are_told(datasets, tmp_path) -> None:
     source = parquet(datasets, tmp_path, [-1, -1])
     pair = ["premise", "hypothesis"]
-    with pytest.raises(UsageError, match=r"row 1: the label is -1, which stands for no class"):
+    with pytest.raises(UsageError, match=r"row 1: the label is -1, which is not a class"):
         data.load(source, text=pair, label="gold")
     assert data.load(source, text=pair, label="").labels == ()
 
@@ -117,7 +117,8 @@ def test_an_existing_folder_is_taken_whole(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [("hf:", "names no data set"), ("hf:./nowhere", "There is no folder")]
+    ("source", "message"),
+    [("hf:", "does not name a data set"), ("hf:./nowhere", "There is no folder")],
 )
 def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, message) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)

@@ -61,9 +61,10 @@ def test_the_warning_is_told_stored_and_shown(
     argv = ["attack", "python:unused_model:f", "pwws", "--data", path]
     assert main([*argv, "--name", "a", "--quiet"]) == 0
     assert (
-        "'sentiment' (positive, negative)? Name the column with --label" in capsys.readouterr().err
+        "'sentiment' (positive, negative)? If so, name the column with --label"
+        in capsys.readouterr().err
     )
-    assert "Could these be the labels" in brittle.open_run("a").manifest["warnings"][0]
+    assert "Are these the labels" in brittle.open_run("a").manifest["warnings"][0]
     assert main([*argv, "--name", "b", "--quiet", "--label", "sentiment"]) == 0
     assert "Could these" not in capsys.readouterr().err
 
@@ -81,7 +82,7 @@ def test_python_objects_are_looked_at_too(tmp_path: Path) -> None:
     attacked(frame)
     assert any("The DataFrame: there is no column 'label'" in message for message in heard)
     attacked(frame.to_dict("records"))
-    assert any("Rename the key to 'label'" in message for message in heard)
+    assert any("rename the key to 'label'" in message for message in heard)
     run = attacked(frame.rename(columns={"sentiment": "Label"}))
     assert not heard and [row.label for row in run.results()] == ["positive", "negative"]
     run = attacked(frame.rename(columns={"sentiment": " Label"}).to_dict("records"))

@@ -64,8 +64,8 @@ def test_a_split_of_a_file_is_refused(pairs) -> None:
         ("imbd", r"Unknown data set 'imbd'. Did you mean 'imdb'\? A file \(\.csv"),
         (
             "nonsense",
-            r"Known: mr, imdb, bbc, prompt-armor, .*, mnist. A file \(\.csv, .* a name of the hub "
-            r"\(hf:NAME\)",
+            r"Known: mr, imdb, bbc, prompt-armor, .*, mnist. A file \(\.csv, .* a data set of the "
+            r"Hugging Face hub \(hf:NAME\)",
         ),
         ("nowhere.csv", "There is no file nowhere.csv"),
         ("nowhere/reviews.txt", "There is no file nowhere/reviews.txt"),
@@ -80,7 +80,7 @@ def test_an_unknown_source_is_told(tmp_path, monkeypatch, source, message) -> No
 def test_an_existing_file_of_another_kind_is_told(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("notes").write_text("a note")
-    with pytest.raises(UsageError, match="the ending is not known"):
+    with pytest.raises(UsageError, match="unknown file ending"):
         data.load("notes")
 
 

@@ -120,7 +120,7 @@ def test_texts_that_are_not_utf8_are_told(tmp_path: Path) -> None:
     bad = arrow.array([b"fine", b"caf\xe9"]).cast(arrow.binary())
     text = arrow.Array.from_buffers(arrow.string(), 2, bad.buffers())
     parquet.write_table(arrow.table({"text": text}), tmp_path / "a.parquet")
-    with pytest.raises(UsageError, match=r"a\.parquet: this cannot be read as parquet"):
+    with pytest.raises(UsageError, match=r"a\.parquet: brittle cannot read this file as parquet"):
         data.load(tmp_path / "a.parquet")
 
 

@@ -49,7 +49,7 @@ def test_all_problems_of_a_file_are_one_error_with_the_flags_that_mend_it(messy:
         "- there is no column 'text' or 'sentence'. Columns: 'review', 'stars', 'id'.",
         "- 1 row: not UTF-8 (line 12)\n      line 12: this is not UTF-8 (byte 0xe9). If it is LAT",
         "- 1 row: quotation marks that do not match (line 11)\n      line 11: the row that starts",
-        "- 2 rows: another number of cells than the first line (lines 8, 9)\n      line 8: this r",
+        "- 2 rows: not as many cells as the first line (lines 8, 9)\n      line 8: this r",
         "- 1 row: no text (line 13)",
         "- 2 rows: no label (lines 6, 7)",
         "leave the 7 bad rows out: --text review --label stars --skip-bad (in Python "
@@ -67,7 +67,7 @@ def test_the_flags_of_that_error_give_the_rows_that_are_fine(messy: Path) -> Non
     assert dict(dataset.left_out) == {
         "not UTF-8": 1,
         "quotation marks that do not match": 1,
-        "another number of cells than the first line": 2,
+        "not as many cells as the first line": 2,
         "no text": 1,
         "no label": 2,
     }
@@ -112,7 +112,7 @@ def test_one_problem_keeps_its_own_message(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="line 2: the label is missing") as caught:
         data.load(str(path))
     assert "--skip-bad" not in str(caught.value)  # no row would be left
-    with pytest.raises(UsageError, match="no row is left"):
+    with pytest.raises(UsageError, match="every row is bad, so none is left"):
         data.load(str(path), skip_bad=True)
 
 
@@ -181,7 +181,7 @@ def test_two_runs_from_a_messy_file_to_the_first_number(
     assert run.manifest["left_out"] == {
         "not UTF-8": 1,
         "quotation marks that do not match": 1,
-        "another number of cells than the first line": 2,
+        "not as many cells as the first line": 2,
         "no text": 1,
         "no label": 2,
         "a label that the target does not have": 1,
@@ -203,7 +203,7 @@ def test_a_command_that_cannot_leave_rows_out_names_no_flag_for_it(
     out = ["--out", str(tmp_path / "rules.json")]
     assert main(["rules", "mine", "--data", str(messy), "--method", "pmi", *out]) == 2
     told = capsys.readouterr().err
-    assert "2 rows: no label (lines 6, 7)" in told and "Mend the file." in told
+    assert "2 rows: no label (lines 6, 7)" in told and "Correct the file." in told
     assert "--skip-bad" not in told
 
 

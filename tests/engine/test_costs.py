@@ -142,5 +142,5 @@ def test_an_attack_that_raises_after_a_win_is_an_error() -> None:
 def test_costs_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="2 costs for 1 items"):
         Try([Number(1)], cost=[1.0, 2.0])
-    with pytest.raises(ValueError, match="no order"):
+    with pytest.raises(ValueError, match="in_order=False, because"):
         Try([Number(1)], in_order=True, cost=[1.0])

@@ -360,7 +360,7 @@ def test_a_note_inside_together_is_named() -> None:
     def all_(case: Case[Number], rng: Random) -> Search[None]:
         yield from together([one()])
 
-    with pytest.raises(BrittleError, match="asks Note, which it does not declare"):
+    with pytest.raises(BrittleError, match="asks Note, but does not declare"):
         run(all_, [10])
 
 
@@ -406,7 +406,7 @@ def test_a_search_that_raises_is_an_error_of_its_case() -> None:
 def test_asking_what_is_not_declared_is_refused() -> None:
     broker = Broker({"answer": scores_desk(Odd())})
     engine = Engine(searching(climb, Try), Untargeted(), broker)
-    with pytest.raises(BrittleError, match="asks Probe, which it does not declare"):
+    with pytest.raises(BrittleError, match="asks Probe, but does not declare"):
         list(engine.run([Case("0", Number(1), 0)]))
 
 

@@ -54,8 +54,8 @@ def test_a_word_may_hold_spaces_or_be_a_sign(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "does not begin with word vectors"),
-        ("word\n", "does not begin with word vectors"),
+        ("", "begins"),
+        ("word\n", "begins"),
         ("good 1 2\nbad 3\n", "line 2: expected a word and 2 numbers, got 'bad 3'"),
         ("2 2\ngood 1 2\nbad 3 x\n", "line 3: expected a word and 2 numbers, got 'bad 3 x'"),
         ("2 2\ngood\nbad\n", "line 2: expected a word and 2 numbers, got 'good'"),

@@ -113,7 +113,7 @@ def test_the_script_writes_the_same_bytes_twice(folder: Path, tmp_path: Path) ->
 
 def test_a_folder_without_its_files_says_which(folder: Path) -> None:
     (folder / "data.verb").unlink()
-    with pytest.raises(UsageError, match=r"lacks data\.verb\. Give the folder"):
+    with pytest.raises(UsageError, match=r"lacks data\.verb\. Use the folder"):
         WordNet.from_folder(folder)
 
 

@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {"candidates": "paper", "measures": False}
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> brittle.Run:
     """A run with four broken texts, one of them with signs that other formats might read."""
-    texts = [f"a good film number {n}" for n in range(3)] + ['a "good" {{film}} | <b>\n{x}']
+    texts = [f"a good film\x85number\u2028{n}" for n in range(3)] + ['a "good" {{film}} | <b>\n{x}']
     examples = [(text, "positive") for text in texts]
     folder = tmp_path_factory.mktemp("failures")
     return brittle.attack(WEAK, examples, "pwws", folder=folder, name="weak", **SETTINGS)
@@ -42,6 +42,16 @@ def test_pytest_gets_rows_and_a_test(run: brittle.Run, tmp_path: Path) -> None:
     ast.parse(files[1].read_text())
     files[1].write_text("# mine")
     assert export_failures(run, out, "pytest") == [out] and files[1].read_text() == "# mine"
+
+
+def test_only_new_failures_are_written(run: brittle.Run, tmp_path: Path) -> None:
+    texts = [(row.original, "positive") for row in run.results()[:3]]
+    settings: dict[str, Any] = {"folder": tmp_path, "name": "old", **SETTINGS}
+    old = brittle.attack(FakeTarget({"good": 2.0, "a": 9.0}), texts, "pwws", **settings)
+    [out, _] = export_failures(run, tmp_path / "f.jsonl", "pytest", old)
+    assert len(read_failures(out)) == 3
+    with pytest.raises(UsageError, match="has no such broken case"):
+        export_failures(run, tmp_path / "f.jsonl", "pytest", run)
 
 
 def test_a_run_that_names_its_target_brings_the_fixture(tmp_path: Path) -> None:
@@ -100,7 +110,7 @@ def test_what_cannot_be_a_test(run: brittle.Run, tmp_path: Path) -> None:
         export_failures(run, tmp_path / "x.csv", "pytst")
     settings: dict[str, Any] = {"folder": tmp_path, "name": "held", **SETTINGS}
     held = brittle.attack(FakeTarget({"a": 9.0}), [("a film", "positive")], "pwws", **settings)
-    with pytest.raises(UsageError, match="has no broken case"):
+    with pytest.raises(UsageError, match="has no such broken case"):
         export_failures(held, tmp_path / "x.jsonl", "pytest")
 
 

@@ -43,7 +43,7 @@ def test_of_a_corpus_as_sacrebleu_computes_it() -> None:
     theirs = sacrebleu.corpus_bleu(hypotheses, [references]).score
     assert corpus_bleu(hypotheses, references) == pytest.approx(theirs, abs=1e-9) != 0
     for wrong in ([], ["a"]):
-        with pytest.raises(UsageError, match="as many of both"):
+        with pytest.raises(UsageError, match="the same number of each"):
             corpus_bleu(wrong, ["a", "b"][: 2 * len(wrong)])
 
 

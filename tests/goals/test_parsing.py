@@ -131,19 +131,19 @@ def test_every_goal_stands_in_the_docs() -> None:
         ("belu:20", "Did you mean 'bleu'?"),
         ("", "Unknown goal ''"),
         ("keyword:", "expected keyword[:WORD], such as keyword:Art"),
-        ("changed:much", "expected changed, with nothing more"),
+        ("changed:much", "expected changed alone"),
         ("bleu", "expected bleu:BOUND"),
         ("not:", "expected not:GOAL, such as not:copy"),
         ("python", "expected python:MODULE:NAME"),
         ("any", r"expected any(GOAL; GOAL)"),
         ("all:copy", r"expected all(GOAL; GOAL)"),
-        ("untargeted:now", "with nothing after it"),
+        ("untargeted:now", "expected untargeted alone"),
         ("any(keyword:Art", "every bracket closed"),
         ("any(keyword:Art))", "every bracket closed"),
         ("any(copy) or (copy)", "every bracket closed"),
         ("any(all(copy)", "every bracket closed"),
-        ("any(keyword:Art;)", "expected goals between ';'"),
-        ("any()", "expected goals between ';'"),
+        ("any(keyword:Art;)", "expected goals separated by ';'"),
+        ("any()", "expected goals separated by ';'"),
         ("not:not:kopy", "Unknown goal 'kopy'. Did you mean 'copy'?"),
         ("toward:sport", "Unknown label 'sport'. Did you mean 'sports'?"),
         ("toward", "expected toward:LABEL"),
@@ -219,7 +219,7 @@ def test_a_goal_of_one_s_own_is_taken_and_named_the_same_at_every_start() -> Non
     name = goal_name(make_goal(goal, None, 0.5))
     assert name.startswith("Mine(function=<function") and " at 0x" not in name
     assert name.endswith("with confidence 0.5")
-    with pytest.raises(UsageError, match="must be handed over again"):
+    with pytest.raises(UsageError, match="Pass the goal again"):
         rebuild_goal(name, None, 0.5)
 
 
@@ -234,7 +234,7 @@ def test_a_goal_that_does_not_fit_the_target() -> None:
         other = SCORES if kind == TEXTS else TEXTS
         with pytest.raises(UsageError, match=r"judges .* but target 'mine' answers with"):
             check_goal(goal, other, "mine", None, LABELS)
-    with pytest.raises(UsageError, match="Name a goal that fits: keyword"):
+    with pytest.raises(UsageError, match="Use a goal that fits: keyword"):
         check_goal(Untargeted(), TEXTS, "mine")
     with pytest.raises(UsageError, match=r"'copy:0.8' judges translations.*: untargeted, toward:"):
         check_goal(AllOf((Untargeted(), Not(Copied()))), SCORES, "mine")

@@ -126,7 +126,7 @@ def test_only_new_cases_are_computed(run: brittle.Run) -> None:
 
 
 def test_a_live_target_cannot_be_opened_again(run: brittle.Run) -> None:
-    with pytest.raises(UsageError, match=r"'films' was made on a live object\. Hand in the target"):
+    with pytest.raises(UsageError, match=r"'films' attacked a live object\. Pass the target"):
         run.inside()
 
 
@@ -135,7 +135,9 @@ def test_what_a_target_does_not_show_is_left_out_and_said(run: brittle.Run) -> N
     assert inside.notes == ("The target 'fake' shows no attention.",)
     case = inside.cases[0]
     assert case.before.summary is None and case.relative and case.changes[1] == (0.0, 1.0, 1.0)
-    with pytest.raises(UsageError, match=r"'fake' shows nothing of its inside\. The .* Use a run"):
+    with pytest.raises(
+        UsageError, match=r"'fake' shows neither vectors nor attention\. The .* Use a run"
+    ):
         run.inside(FakeTarget({"good": 2.0}))
 
 
@@ -146,7 +148,9 @@ def test_cases_are_named_and_must_be_broken(run: brittle.Run) -> None:
         run.inside(HandNetwork(), case=held.case)
     with pytest.raises(UsageError, match=r"Unknown broken case 'nothing'"):
         run.inside(HandNetwork(), case="nothing")
-    with pytest.raises(UsageError, match=r"begins several cases: .* Name one of them whole"):
+    with pytest.raises(
+        UsageError, match=r"is the start of several case ids:.* Give one of them in full"
+    ):
         run.inside(HandNetwork(), case="")
 
 
@@ -154,7 +158,7 @@ def test_a_run_without_broken_cases_says_so(tmp_path: Path) -> None:
     run = brittle.attack(
         HandNetwork(), EXAMPLES[2:], folder=tmp_path, name="firm", candidates="paper"
     )
-    with pytest.raises(UsageError, match=r"'firm' has no broken case.*it has 2 cases"):
+    with pytest.raises(UsageError, match=r"'firm' has no broken case.*among 2 cases"):
         run.inside(HandNetwork())
     assert "Inside the target" not in run.report(tmp_path / "firm.html").read_text()
 
@@ -179,7 +183,7 @@ def test_a_damaged_file_is_named_in_the_report_and_written_anew(
     damaged = DAMAGES[damage](text)
     assert damaged != text
     path.write_text(damaged)
-    with pytest.raises(UsageError, match=r"Cannot read 'films\.inside\.json': .*look again"):
+    with pytest.raises(UsageError, match=r"Cannot read 'films\.inside\.json': .*repeat"):
         load_inside(path)
     page = run.report(run.path.with_suffix(".html")).read_text()
     assert "Inside the target" in page and "Cannot read" in page

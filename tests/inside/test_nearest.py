@@ -111,7 +111,7 @@ def test_targets_without_vectors_or_a_vocabulary_are_refused() -> None:
 
 def test_words_that_have_no_vector_are_refused() -> None:
     words = embed_vocabulary(Vectored(), "embedding")
-    with pytest.raises(UsageError, match="reads nothing in the word 'unheard'"):
+    with pytest.raises(UsageError, match="reads no token in the word 'unheard'"):
         words.nearest("unheard")
     with pytest.raises(UsageError, match="expected one word"):
         words.nearest("two words")

@@ -34,9 +34,9 @@ def test_wilson_refuses_what_is_no_rate(k: int, n: int) -> None:
 
 
 def test_a_level_must_lie_between_0_and_1() -> None:
-    with pytest.raises(UsageError, match=r"got 95\. Try 0\.95"):
+    with pytest.raises(UsageError, match=r"Got a confidence level of 95; .* such as 0\.95"):
         wilson(1, 2, level=95)
-    with pytest.raises(UsageError, match="got 0"):
+    with pytest.raises(UsageError, match="Got a confidence level of 0;"):
         bootstrap_mean([1, 2], level=0)
 
 
@@ -149,5 +149,5 @@ def test_the_paired_interval_of_nothing_is_everything() -> None:
     assert paired_interval(0, 0, 0, 0) == (-1.0, 1.0)
     with pytest.raises(UsageError, match="got 1, -2, 3 and 4"):
         paired_interval(1, -2, 3, 4)
-    with pytest.raises(UsageError, match="got 95"):
+    with pytest.raises(UsageError, match="Got a confidence level of 95"):
         paired_interval(1, 2, 3, 4, level=95)

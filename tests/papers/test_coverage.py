@@ -57,7 +57,9 @@ def test_what_is_repeated_stands_on_a_page_and_what_is_not_has_a_reason(item: Co
         assert item.remark.endswith("."), "one sentence on what is missing"
 
 
-@pytest.mark.parametrize("place", {*PLACES}, ids=lambda place: f"{place.page}, {place.heading}")
+@pytest.mark.parametrize(
+    "place", dict.fromkeys(PLACES), ids=lambda place: f"{place.page}, {place.heading}"
+)
 def test_a_place_is_a_part_of_its_page_and_a_heading_of_the_committed_one(
     place: CoveragePlace,
 ) -> None:

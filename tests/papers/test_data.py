@@ -190,7 +190,7 @@ def test_a_folder_with_missing_files_or_other_labels_is_refused(folder: Path) ->
     with pytest.raises(UsageError, match=r"has no test split\. Expected test\.csv"):
         source_digest(str(folder))
     write(folder / "test.csv", [("a text", "c")])
-    message = "has the labels c; expected those of the train split: a, b"
+    message = "has the labels c; expected the labels of the train split: a, b"
     with pytest.raises(UsageError, match=message):
         load_splits(str(folder))
 

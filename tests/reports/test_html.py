@@ -146,7 +146,7 @@ def test_the_summary_needs_no_script(make_run: Callable[..., Any]) -> None:
         "3 of 5 attacked cases",
         "mean over 3 broken cases",
         "900 rows computed of 1,200 asked",
-        "not broken when the budget of queries ran out",
+        "the query budget ran out before the text broke",
         "words that were changed in fewer than 3 cases: not listed",
         "TimeoutError: no answer in 30 s",
     ):

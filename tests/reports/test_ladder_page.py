@@ -133,8 +133,8 @@ def test_a_level_that_nobody_read_is_said_to_be_so() -> None:
     )
     assert "valid in 80% of 10 read (one language model, film reviews)" in section
     assert "not read yet" in section
-    assert "Nobody has read texts of any synonym yet" in section
-    assert "edits that nobody read count as not valid" in section
+    assert "Texts of any synonym have not been judged yet" in section
+    assert "edits that nobody judged count as not valid" in section
     read_all = READ | {"any": READ["careful"]}
     section = drawn(sample_ladder(), read_all)
     assert "Nobody has read" not in section and "nobody read" not in section
@@ -176,7 +176,7 @@ def test_hostile_rows_stay_text(make_run: Make, make_row: Make) -> None:
 def test_a_hostile_reading_or_finding_stays_text() -> None:
     read = {"careful": LevelReading(1, 1, 2, EVIL, EVIL)}
     section = Markup(ladder_section(sample_ladder(), read, EVIL, EVIL, [EVIL]))
-    assert "<img" not in section and section.count("&lt;img") == 8
+    assert "<img" not in section and section.count("&lt;img") == 9
 
 
 def level_chips_of(rows: list[Result]) -> list[str]:

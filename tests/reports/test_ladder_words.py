@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -116,3 +117,13 @@ def test_no_command_is_cut_off(make_run: MakeRun) -> None:
     assert words.next_commands(mine) == ["brittle report mine · brittle show mine --all"]
     mine.try_command = 'brittle try zoo:toy "your sentence"'
     assert words.next_commands(mine)[1:] == [mine.try_command]
+
+
+def test_a_long_verdict_keeps_its_indent(tmp_path: Path) -> None:
+    target = FakeTarget({"good": 2.0, "bad": -2.0}, spread=0.3)
+    run = brittle.attack(target, FILMS, "auto", folder=tmp_path)
+    out = StringIO()
+    Console(file=out, width=40).print(run_block(run, 5, False))
+    lines = out.getvalue().splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("  Gentle"))
+    assert lines[first + 1].startswith("  ") and not lines[first + 1].startswith("  accuracy")

@@ -16,7 +16,8 @@ def test_the_plain_summary(make_run: Callable[..., Any]) -> None:
     assert text[1] == "  accuracy before         85.7%  [48.7–97.4%]  6 of 7 right"
     assert text[3] == "  attack success          60.0%  [23.1–88.2%]  3 of 5 attacked cases"
     assert max(map(len, text)) <= 80
-    assert "  ! Incomplete: 8 of 10 cases. The figures cover only these; the same command" in text
+    assert "  ! Incomplete: 8 of 10 cases. The figures cover only these. Short searches end" in text
+    assert "already wrong: other cases will differ" in " ".join(" ".join(text).split())
 
 
 def test_cases_that_could_not_be_attacked_are_warned_about(make_run: Callable[..., Any]) -> None:

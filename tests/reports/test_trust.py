@@ -164,7 +164,8 @@ def test_proved_has_its_colour_and_meaning_on_the_page(make_run: MakeRun) -> Non
     rows = sample_results()
     rows[3] = replace(rows[3], status="proved", reason="by bounds", proved_words=2)
     page = render(make_run(rows))
-    assert 'class="is-proved"' in page and "the whole space" in page and "by bounds" in page
+    assert 'class="is-proved"' in page and "by bounds" in page
+    assert "all texts of the search space were checked" in page
     assert "proved 1 (by bounds)" in summary_text(make_run(rows))
 
 

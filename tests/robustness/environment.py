@@ -171,12 +171,12 @@ def other_settings(folder: Path) -> None:
     assert contents(folder, "run") == before
 
 
-@row("a smaller budget than the run has", "exit 2: a run can only be extended")
+@row("a smaller budget than the run has", "exit 2: a run can only grow")
 def smaller_budget(folder: Path) -> None:
     attacked(folder, *FILMS, name="run", budget=50, limit=8)
     before = contents(folder, "run")
     for limit in (8, 7):
-        with pytest.raises(UsageError, match="can only be extended"):
+        with pytest.raises(UsageError, match="can only grow"):
             attacked(folder, *FILMS, name="run", budget=40, limit=limit)
     assert contents(folder, "run") == before
 
@@ -190,7 +190,7 @@ def smaller_limit(folder: Path) -> None:
         for table in ("results", "steps"):
             db.execute(f"DELETE FROM {table} WHERE case_id = ?", (whole[4].case,))
     assert attacked(folder, *FILMS, name="run", limit=4) == whole[:4]
-    with pytest.raises(UsageError, match="not all of these are finished"):
+    with pytest.raises(UsageError, match="it has unfinished cases"):
         attacked(folder, *FILMS, name="run", limit=5)
     assert attacked(folder, *FILMS, name="run", limit=8) == whole
     assert contents(folder, "run") == before

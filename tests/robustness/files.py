@@ -183,7 +183,7 @@ def malformed_study(folder: Path) -> None:
     study = json.loads(path.read_text("utf-8"))
     for name, value, expected in (
         ("limit", "many", "limit is 'many'; expected a whole number"),
-        ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
+        ("name", "../../etc/passwd", "expected a file name without a folder"),
         ("attacks", ["pwws"], "expected entries for pwws"),
     ):
         facts = (
@@ -205,7 +205,7 @@ def one_malformed_study(folder: Path) -> None:
     (folder / "link.study.json").symlink_to(folder / "nowhere")
     listed = command_here(folder, "list", "studies", "--runs", ".", "--json")
     assert listed.returncode == 0 and listed.stderr.count("Left out: ") == 1
-    assert "torn.study.json is no grid" in " ".join(listed.stderr.split())
+    assert "torn.study.json is not a grid" in " ".join(listed.stderr.split())
     assert [entry["study"] for entry in json.loads(listed.stdout)] == ["fair"]
 
 
@@ -316,7 +316,7 @@ def left_behind(folder: Path) -> None:
         if empty is not None:
             (folder / "run.sqlite").write_bytes(empty)
         log_path(folder / "run.sqlite").write_bytes(log)
-        with pytest.raises(UsageError, match=r"run\.sqlite-wal holds a part of a run.*--new"):
+        with pytest.raises(UsageError, match=r"run\.sqlite-wal has a part of a run.*--new"):
             attacked(folder, *FILMS, name="run")
         assert log_path(folder / "run.sqlite").read_bytes() == log
     assert len(attacked(folder, *FILMS, name="run", new=True)) == len(FILMS)

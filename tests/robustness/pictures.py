@@ -98,5 +98,5 @@ def zero_gradient(folder: Path) -> None:
     "an attack on texts for pictures, or on pictures for texts", "exit 2, before anything is asked"
 )
 def other_kind(folder: Path) -> None:
-    refused(folder, (PIXELS, LABELS), "holds pictures, but attack 'pwws' edits texts", "pwws")
-    refused(folder, [("a text", "0")], "holds texts, but target 'flat' reads pictures")
+    refused(folder, (PIXELS, LABELS), "contains pictures, but attack 'pwws' edits texts", "pwws")
+    refused(folder, [("a text", "0")], "contains texts, but target 'flat' reads pictures")

@@ -89,7 +89,7 @@ def lines_are_mixed(folder: Path) -> None:
 )
 def filter_hangs(folder: Path) -> None:
     start = time.monotonic()
-    with pytest.raises(TargetDown, match=r"did not end within 0\.2 s") as stopped:
+    with pytest.raises(TargetDown, match=r"did not exit within 0\.2 s") as stopped:
         attacked(as_target("filter:sleep 60", timeout=0.2))
     assert stopped.value.exit_code == 3 and time.monotonic() - start < 20
 
@@ -155,7 +155,7 @@ def endless_translation(folder: Path) -> None:
 )
 def what_only_classifiers_have(folder: Path) -> None:
     for options in ({"labels": "a,b"}, {"scores": "prob"}):
-        with pytest.raises(UsageError, match="it has no labels and no scores"):
+        with pytest.raises(UsageError, match="has no labels and no scores"):
             as_target("filter:cat", **options)
     with pytest.raises(UsageError, match="needs the labels of a classifier"):
         resolve_attack("tack-on", {"learn_from": "mr"}, "films")

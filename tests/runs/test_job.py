@@ -171,7 +171,7 @@ def test_only_is_a_name_of_the_data_before_it_is_one_of_the_target() -> None:
     ("changes", "message"),
     [
         ({"only": "positiv"}, "Unknown label 'positiv'. Did you mean 'positive'"),
-        ({"only": "pos", "toward": "positive"}, "nothing would be attacked"),
+        ({"only": "pos", "toward": "positive"}, "nothing to attack"),
         (
             {"only": "neg", "dataset": Dataset("x", "all", DATA.examples[:1], ("neg", "pos"))},
             "no ex",

@@ -201,7 +201,7 @@ def test_one_text_alone_has_no_other_to_draw_from(
     assert (row.status, row.reason, row.goal) == ("skipped", NO_KEYWORD, "keyword")
     command = ["try", "filter:cat", "a man", "--attack", "key", "--goal", "keyword"]
     assert main(command) == 2
-    assert "there is only one. Name the word: keyword:WORD" in capsys.readouterr().err
+    assert "there is only one text. Give the word yourself: keyword:WORD" in capsys.readouterr().err
 
 
 def test_classifiers_have_no_keywords(tmp_path: Path) -> None:

@@ -265,7 +265,7 @@ def test_pictures_are_not_measured_and_constraints_on_them_refused(tmp_path: Pat
     options: dict[str, Any] = {"labels": ["0", "1"], "budget": 2, "folder": tmp_path}
     run = brittle.attack(forest, (pixels, np.array([0, 1, 0])), "noise", **options)
     assert run.manifest["measures"] == {}
-    with pytest.raises(UsageError, match="are for texts, and the data holds pictures"):
+    with pytest.raises(UsageError, match="work on texts, but the data contains pictures"):
         brittle.attack(forest, (pixels, np.array([0, 1, 0])), "noise", keep_meaning=0.9, **options)
 
 

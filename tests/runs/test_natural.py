@@ -144,7 +144,7 @@ def test_other_data_are_warned_of_before_anything_is_asked(tmp_path: Path) -> No
 
     options: Any = {"folder": tmp_path, "warn": events.append}
     run = brittle.attack(Asked(), samples(natural), natural, **options)
-    assert "seems to be of other data" in events[0] and "asked" in events
+    assert "seems to come from other data" in events[0] and "asked" in events
     assert events[0] in run.manifest["warnings"]
 
 
@@ -153,7 +153,7 @@ def test_data_that_do_not_fit_are_refused_before_anything_is_asked(
 ) -> None:
     natural = attack(generator)
     words = FakeTarget({"good": 2.0})
-    with pytest.raises(UsageError, match=r"holds texts, but attack .* edits pictures"):
+    with pytest.raises(UsageError, match=r"contains texts, but attack .* edits pictures"):
         brittle.attack(words, ["a good film"], natural, folder=tmp_path)
     wide = [Picture(np.full((8, 9, 1), 0.5))]
     with pytest.raises(UsageError, match=r"reads pictures of 8 × 8 × 1 .* got one of 8 × 9 × 1"):

@@ -43,7 +43,8 @@ def test_values_and_flat_keywords_make_the_same_run(tmp_path: Path) -> None:
 
 def test_an_option_may_not_be_given_twice(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"Got budget=5 and Limits\(budget=9\): the same option twice. Leave out"
+        UsageError,
+        match=r"Got budget=5 and Limits\(budget=9\): the same option twice. Use only one",
     ):
         attacked(tmp_path, budget=5, limits=Limits(budget=9))
     with pytest.raises(UsageError, match=r"Got keep_meaning=0.9 and Keep\(meaning=0.8\)"):

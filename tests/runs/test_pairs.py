@@ -71,7 +71,7 @@ def test_a_run_asks_128_pairs_both_ways(tmp_path: Path) -> None:
     assert few.manifest["warnings"] == []  # 4 of 32 could be chance
     run = brittle.attack(Weak(), numbered_pairs(140), "key", folder=tmp_path, budget=1)
     [warning] = run.manifest["warnings"]
-    assert "Only 96 of 128 pairs" in warning and "but 112 if premise and" in warning
+    assert "Only 96 of 128 pairs" in warning and "but 112 do if premise and" in warning
 
 
 @pytest.mark.parametrize("attack", ["strongest-swap", "tack-on", "genetic"])
@@ -156,7 +156,7 @@ def test_fields_in_another_order_than_in_training_are_told_by_name(files: Path) 
     data = brittle.data.load("nli.csv", text=FIELDS[::-1], label="gold")
     run = brittle.attack(folder, data, "key", limit=3, budget=1)
     assert any("trained on premise, hypothesis" in w for w in run.manifest["warnings"])
-    assert any("Say --text premise,hypothesis" in w for w in run.manifest["warnings"])
+    assert any("Use --text premise,hypothesis" in w for w in run.manifest["warnings"])
     data = brittle.data.load("nli.csv", text=FIELDS, label="gold")
     run = brittle.attack(folder, data, "key", limit=3, budget=1)
     assert not any("trained on" in w for w in run.manifest["warnings"])

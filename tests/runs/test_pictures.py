@@ -146,11 +146,11 @@ def test_live_objects_and_arrays(files: Path) -> None:
 
 
 def test_kinds_that_do_not_fit_are_told(files: Path) -> None:
-    with pytest.raises(UsageError, match="holds pictures, but attack 'pwws' edits texts"):
+    with pytest.raises(UsageError, match="contains pictures, but attack 'pwws' edits texts"):
         brittle.attack(SPEC, "toy.npz", "pwws")
-    with pytest.raises(UsageError, match=r"offers only scores.*on pictures noise"):
+    with pytest.raises(UsageError, match=r"offers only scores.*or noise for pictures"):
         brittle.attack(SPEC, "toy.npz", "fgsm")
-    with pytest.raises(UsageError, match="holds texts, but attack 'noise' edits pictures"):
+    with pytest.raises(UsageError, match="contains texts, but attack 'noise' edits pictures"):
         brittle.attack(lambda texts: [[1, 0]] * len(texts), ["a text"], "noise", labels=["a", "b"])
     run = brittle.attack(SPEC, "toy.npz", "noise", name="toy", limit=1)
     with pytest.raises(UsageError, match=r"\.parquet or \.npz"):

@@ -143,7 +143,9 @@ def test_a_run_is_opened_by_name_beginning_or_path(
     for name in ("films-1", "films-10"):
         brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=two, name=name, candidates="paper")
     assert brittle.open_run("films-1", two).name == "films-1"
-    with pytest.raises(UsageError, match="begins several runs: films-1, films-10"):
+    with pytest.raises(
+        UsageError, match="is the start of several names of runs: films-1, films-10"
+    ):
         brittle.open_run("films", two)
     monkeypatch.chdir(tmp_path)
     assert brittle.open_run("films-10").path == two / "films-10.sqlite"

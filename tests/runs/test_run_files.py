@@ -95,10 +95,10 @@ def test_a_name_that_is_taken_or_impossible_is_refused(run: Path) -> None:
     before = run.read_bytes()
     for name, message in {
         "other": "run 'other' already",
-        "films": "is called that already",
+        "films": "already has this name",
         "": "without slashes",
         "a/b": "without slashes",
-        "x.sqlite": "without an ending",
+        "x.sqlite": "without a file ending",
     }.items():
         with pytest.raises(UsageError, match=message):
             rename_run(run, name)

@@ -99,7 +99,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     def stop(progress: RunProgress) -> None:
         stopping.set()
 
-    with pytest.raises(Interrupted, match="Stopped as asked"):
+    with pytest.raises(Interrupted, match="Stopped on request"):
         brittle.attack(
             target,
             FILMS,
@@ -281,7 +281,7 @@ def test_an_attack_that_asks_what_it_does_not_declare_is_refused(tmp_path: Path)
     class Sly(Shout):
         asks: ClassVar[tuple[type[Ask[Any]], ...]] = ()
 
-    with pytest.raises(brittle.BrittleError, match="asks Try, which it does not declare"):
+    with pytest.raises(brittle.BrittleError, match="asks Try, but does not declare"):
         brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], Sly(), folder=tmp_path)
 
 

@@ -120,6 +120,6 @@ def test_a_live_object_is_asked_one_case_at_a_time_after_a_crash(tmp_path: Path)
     third = start()
     assert third.returncode == 0, third.stderr
     assert "(Segmentation fault) while the target was asked about the case" in third.stdout
-    assert "boom'. It ends as an error; --retry-errors attacks it again." in third.stdout
+    assert "boom'. The case counts as an error; --retry-errors attacks it again." in third.stdout
     assert "{'a good film of 7 scenes boom': 'error'}" in third.stdout
     assert start().stdout == "{'a good film of 7 scenes boom': 'error'}\n"

@@ -93,7 +93,7 @@ def test_a_goal_with_an_equal_kind_of_answers_is_the_same_goal(tmp_path: Path) -
     ("goal", "toward", "message"),
     [
         (Untargeted(), "positive", "Only the goal Targeted"),
-        (Targeted(), None, "none is named"),
+        (Targeted(), None, "needs a class to aim at"),
         (Targeted(9, "x"), None, "aims at class 9, but target 'fake' has 2 classes"),
     ],
 )

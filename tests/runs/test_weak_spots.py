@@ -161,7 +161,7 @@ def test_without_a_vocabulary_they_are_those_of_the_data() -> None:
     assert words_of_data(replace(data, examples=(locked,))) == ("der", "film", "gut", "war")
     words = TargetWords(FakeTarget(), data)
     assert words() == ("Film", "der", "gut", "ist", "war", "the", "of")
-    assert words.note is not None and "'fake' does not list the words" in words.note
+    assert words.note is not None and "'fake' does not list its words" in words.note
 
 
 def test_the_vocabulary_of_a_run_is_cut_and_noted(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_the_vocabulary_of_a_run_is_cut_and_noted(tmp_path: Path) -> None:
     attack: Any = job.attack
     assert attack.replace.vocabulary == ("the", "a", "film", "awful") and job.notes == []
     run = brittle.attack(FakeTarget(WEIGHTS), FILMS, "random-word", folder=tmp_path, draws=5)
-    assert any("does not list the words" in note for note in summary_json(run)["notes"])
+    assert any("does not list its words" in note for note in summary_json(run)["notes"])
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
@@ -233,7 +233,7 @@ def test_a_helper_embeds_where_the_target_does_not(
     run = brittle.attack(fake, FILMS, "gs-ec", folder=tmp_path, vocabulary=9)
     assert run.manifest["helpers"] == {"embeddings": "spelling 1"}
     notes = summary_json(run)["notes"]
-    assert "The embeddings are those of the helper spelling: 'fake' gives none." in notes
+    assert "The embeddings come from the helper spelling, because 'fake' has none." in notes
     knowing = brittle.attack(Knowing(WEIGHTS, spread=0.1), FILMS, "gs-ec", folder=tmp_path)
     assert knowing.manifest["helpers"] is None and summary_json(knowing)["notes"] == []
 

@@ -125,7 +125,9 @@ def test_what_cannot_be_installed_is_said(
 ) -> None:
     with pytest.raises(UsageError, match=r"Unknown part 'similarty'. Did you mean 'similarity'"):
         install(["similarty"], run=environment.pip)
-    with pytest.raises(UsageError, match=r"pip ended with exit code 1.*Repeat the command"):
+    with pytest.raises(
+        UsageError, match=r"pip ended with exit code 1.*Fix the cause, then run the command"
+    ):
         install(["ray"], run=lambda command: 1)
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"has no pip.*ensurepip"):

@@ -85,7 +85,7 @@ def test_a_dataclass_is_made_of_json() -> None:
         ({"other": 1}, "other is 1; expected no field but name, rows, pairs, settings, limit"),
         ({"name": "refused"}, "a name that the class itself refuses"),
         *(
-            ({"name": name}, "expected the name of a file, without a folder")
+            ({"name": name}, "expected a file name without a folder")
             for name in ("", ".", "..", "../../etc/passwd", "/etc/passwd", "a\\b", "a\0", "c:x")
         ),
     ],

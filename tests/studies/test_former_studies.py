@@ -89,6 +89,6 @@ def test_what_is_of_no_known_layout_is_refused(changed: dict[str, Any], runs: Pa
     path = runs / "grid.study.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(
-        UsageError, match=r"no grid that this version|Unknown kind of study|no tran"
+        UsageError, match=r"not a grid that this version|Unknown kind of study|not a tran"
     ):
         Study.load(path)

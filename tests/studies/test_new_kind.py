@@ -118,7 +118,9 @@ def test_it_is_stored_loaded_and_carried_out_again(runs: Path) -> None:
     study = Study.load(runs / "mine.study.json", "length")
     assert study.words == {TEXTS[0]: 3, TEXTS[1]: 5} and study.limit == 10
     assert lengths(TEXTS[:1], runs, name="mine").words == {TEXTS[0]: 3}
-    with pytest.raises(UsageError, match="'mine' is there with other settings: limit 10, now 1"):
+    with pytest.raises(
+        UsageError, match="'mine' already exists with other settings: limit 10, now 1"
+    ):
         lengths(TEXTS, runs, 1, name="mine")
     with pytest.raises(UsageError, match="without slashes"):
         lengths(TEXTS, runs, name="a/b")
@@ -128,9 +130,9 @@ def test_it_is_stored_loaded_and_carried_out_again(runs: Path) -> None:
 def test_its_parts_are_checked(runs: Path) -> None:
     path = runs / "mine.study.json"
     path.write_text(path.read_text().replace('"limit": 10', '"limit": 1'))
-    with pytest.raises(UsageError, match=r"results\.words is 2; expected at most 1\. Name a"):
+    with pytest.raises(UsageError, match=r"results\.words is 2; expected at most 1\. Use a"):
         Study.load(path)
-    with pytest.raises(UsageError, match="is no grid that this version"):
+    with pytest.raises(UsageError, match="is not a grid that this version"):
         Study.load(path, "grid")
 
 

@@ -61,7 +61,7 @@ def test_a_name_that_is_taken_is_refused(study: Path) -> None:
         with pytest.raises(UsageError):
             rename_study(study, name)
     (study.parent / "there").mkdir()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already"):
         rename_study(study, "there")
 
 
@@ -174,7 +174,7 @@ def test_a_folder_that_was_there_before_the_study_gets_no_marker(
 ) -> None:
     write_sources(tmp_path / "fair")
     make_grid(tmp_path)
-    assert "was there before the study" in caplog.text
+    assert "existed before the study" in caplog.text
     assert delete_study(tmp_path / "fair.study.json") == [tmp_path / "fair.study.json"]
     assert (tmp_path / "fair" / "src" / "main.py").exists()
 
@@ -197,6 +197,6 @@ def test_the_marker_of_another_study_and_a_link_do_not_count(tmp_path: Path) -> 
 def test_what_is_no_study_is_not_renamed(tmp_path: Path, content: str) -> None:
     path = tmp_path / "fair.study.json"
     path.write_text(content)
-    with pytest.raises(UsageError, match=r"fair\.study\.json is no study"):
+    with pytest.raises(UsageError, match=r"fair\.study\.json is not a study"):
         rename_study(path, "just")
     assert path.exists() and not (tmp_path / "just.study.json").exists()

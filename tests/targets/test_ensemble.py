@@ -166,7 +166,7 @@ def test_the_grammar_of_members(tmp_path: Path) -> None:
         "zoo:naive-bayes@mr#0",
         "zoo:LSTM-W-Random-1@mr",
     )
-    with pytest.raises(UsageError, match="names no data"):
+    with pytest.raises(UsageError, match="has no data"):
         parse_members("LSTM-W-Random-1@mr,naive-bayes")
     with pytest.raises(UsageError, match="between all commas"):
         parse_members("naive-bayes,,LSTM-W-Random-1@mr")

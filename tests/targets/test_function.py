@@ -185,7 +185,7 @@ def test_a_class_is_not_called() -> None:
         def __init__(self, texts: list[str]) -> None:
             raise AssertionError("called")
 
-    with pytest.raises(UsageError, match="hand in an instance"):
+    with pytest.raises(UsageError, match="an instance"):
         as_target(Model, labels="a,b")
 
 

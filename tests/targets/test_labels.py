@@ -91,7 +91,7 @@ def test_a_mapping_of_some_labels_leaves_the_others_to_their_names() -> None:
 
 
 def test_a_mapping_that_misses_the_data_altogether_is_an_error() -> None:
-    with pytest.raises(UsageError, match="'good', 'bad', not in the data"):
+    with pytest.raises(UsageError, match="'good', 'bad', which the data does not have"):
         match_labels(["neg", "pos"], ["neg", "pos"], "good=pos,bad=neg")
 
 
@@ -142,5 +142,5 @@ def test_the_right_side_of_a_mapping_must_be_the_targets() -> None:
 
 
 def test_pairs_the_wrong_way_round_are_turned() -> None:
-    with pytest.raises(UsageError, match=r"form is data=target.*: --labels pos=true,neg=false\.$"):
+    with pytest.raises(UsageError, match=r"Write data=target.*: --labels pos=true,neg=false\.$"):
         match_labels(["neg", "pos"], ["pos", "neg"], "true=pos,false=neg")

@@ -154,7 +154,7 @@ def test_a_network_that_answers_otherwise_in_bf16_is_refused() -> None:
         def forward(self, ids: Any) -> Any:
             return super().forward(ids) + 1e3 - 1e3
 
-    with pytest.raises(UsageError, match="answers otherwise in bf16: a probability differs by"):
+    with pytest.raises(UsageError, match="gives other answers in bf16: a probability differs by"):
         word_target(build(Steep).float(), precision="bf16")
 
     class Strict(Gru):

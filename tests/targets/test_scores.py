@@ -149,7 +149,7 @@ def test_single_needs_two_labels_and_one_number() -> None:
         ([[0.5, 0.5]], 2, "1 answers for 2 texts"),
         (np.full((3, 2), 0.5), 2, "3 answers for 2 texts"),
         ([[0.2, 0.3, 0.5]], 1, r"\(1, 3\) for 1 texts. Expected \(1, 2\)"),
-        ([[0.5, 0.5], [1.0]], 2, "no table of numbers"),
+        ([[0.5, 0.5], [1.0]], 2, "not a table of numbers"),
         ([[0.5, float("nan")]], 1, "not finite for 1 of 1"),
         ([[0.5, None]], 1, "not finite"),
         ([{"pos": "much", "neg": 0}], 1, "'much'"),

@@ -157,7 +157,7 @@ def test_a_copied_network_takes_its_bilm_along(
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "empty"))
     assert (as_target(str(away / folder.name)).scores(text) == before).all()
     shutil.rmtree(away / bilm.name)
-    with pytest.raises(UsageError, match=r"reads the biLM biLM@toy#0.*missing.*Copy it there"):
+    with pytest.raises(UsageError, match=r"reads the biLM biLM@toy#0.*missing.*Copy it from"):
         as_target(str(away / folder.name))
 
 
@@ -167,7 +167,9 @@ def test_a_bilm_of_other_weights_is_refused(splits: Any, bilm: Path) -> None:
     (bilm / "model.json").write_text(
         json.dumps(card | {"settings": card["settings"] | {"span": 9}})
     )
-    with pytest.raises(UsageError, match="not the one that this network was trained with"):
+    with pytest.raises(
+        UsageError, match="other weights than the one this network was trained with"
+    ):
         open_model(folder)
 
 
@@ -192,10 +194,10 @@ def test_it_is_no_target(bilm: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"bilm": "LSTM-W-Random-1@mr"}, "is no language model"),
+        ({"bilm": "LSTM-W-Random-1@mr"}, "is not a language model"),
         ({"bilm": "biLM"}, "Expected biLM@DATA"),
-        ({"kernels": 9}, "has no use for it"),
-        ({"forget": 0.2}, "has no use for it"),
+        ({"kernels": 9}, "does not use it"),
+        ({"forget": 0.2}, "does not use it"),
     ],
 )
 def test_wrong_settings_are_refused(changed: dict[str, Any], message: str) -> None:

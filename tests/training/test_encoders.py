@@ -105,14 +105,14 @@ def test_another_width_keeps_the_width_of_heads(family: str, encoder: Make) -> N
     for changed, message in [
         ({"width": 32}, "is pretrained, so its width is fixed"),
         ({"width": 12, "pretrained": False}, "Expected a multiple of 8"),
-        ({"frozen": 1, "pretrained": False}, "with random weights. Set frozen=0"),
+        ({"frozen": 1, "pretrained": False}, "would stay frozen. Set frozen=0"),
     ]:
         with pytest.raises(UsageError, match=message):
             load(folder, **changed)
 
 
 def test_shapes_that_cannot_be_changed_are_refused(encoder: Make) -> None:
-    with pytest.raises(UsageError, match="does not name its shape as BERT does"):
+    with pytest.raises(UsageError, match="does not describe its shape like BERT"):
         load(encoder("distilbert"), pretrained=False, width=32)
     grouped = encoder("albert", num_hidden_groups=2)
     with pytest.raises(UsageError, match="within 2 groups of layers"):

@@ -107,7 +107,9 @@ def test_weights_lost_in_the_last_step_of_an_epoch_are_never_the_best(
         return float("nan") if last else settings.learning_rate
 
     monkeypatch.setattr(loop_module, "learning_rate", rate)
-    with pytest.raises(BrittleError, match=r"weights are no numbers after epoch 1\. No epoch was"):
+    with pytest.raises(
+        BrittleError, match=r"weights are NaN or infinite after epoch 1\. No epoch was"
+    ):
         train_on(LSTM, splits(), settings=chosen(**ADAM))
 
 

@@ -63,7 +63,7 @@ def test_a_generator_is_trained_stored_and_opened_again(caplog: Any) -> None:
     assert {p.name for p in folder.iterdir()} == {
         *("README.md", "model.json", "model.safetensors", "rebuilt.png", "samples.png")
     }
-    assert "nearly alike" in caplog.text  # after 12 steps they are
+    assert "nearly identical" in caplog.text  # after 12 steps they are
     assert "A generator of brittle's zoo" in (folder / "README.md").read_text()
     generator = open_generator("WGAN@bars?size=tiny")
     assert generator.fingerprint == open_folder(folder).fingerprint and generator.size == 8

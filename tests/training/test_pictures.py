@@ -171,13 +171,13 @@ def test_an_interrupted_training_ends_with_the_same_weights(
 
 
 def test_what_does_not_fit_is_told(splits: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'toy' holds texts, but LeNet reads pictures"):
+    with pytest.raises(UsageError, match="'toy' contains texts, but LeNet reads pictures"):
         train_on("LeNet", splits())
-    with pytest.raises(UsageError, match="'toy' holds pictures, but naive-bayes reads texts"):
+    with pytest.raises(UsageError, match="'toy' contains pictures, but naive-bayes reads texts"):
         train_on("naive-bayes", picture_splits())
     with pytest.raises(UsageError, match="LeNet reads pictures of 12 × 12 pixels or more"):
         train_on("LeNet", picture_splits(side=10))
-    with pytest.raises(UsageError, match="'fgsm' edits pictures; models are hardened"):
+    with pytest.raises(UsageError, match="'fgsm' edits pictures, but adversarial training needs"):
         train_on("LSTM-W-Random-1", splits(), adversarial="fgsm")
     with pytest.raises(UsageError, match="hardens models of texts"):
         train_on("MLP", picture_splits(), adversarial="key")
@@ -206,7 +206,7 @@ def test_damaged_weights_are_told() -> None:
     folder = train_on("MLP", picture_splits(), size="tiny")
     other = train_on("MLP", picture_splits(side=14), size="tiny")
     (folder / "model.safetensors").write_bytes((other / "model.safetensors").read_bytes())
-    with pytest.raises(UsageError, match="damaged or not this model's"):
+    with pytest.raises(UsageError, match="damaged or belongs to another model"):
         load_folder(folder)
 
 

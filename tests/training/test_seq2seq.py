@@ -149,11 +149,11 @@ def test_data_that_no_translation_is_learnt_from(rows: list[tuple[str, str]], me
 
 
 def test_what_cannot_be_trained_is_refused_before() -> None:
-    with pytest.raises(UsageError, match="holds texts with classes"):
+    with pytest.raises(UsageError, match="has texts with classes"):
         training.train("seq2seq-LSTM", "mr")
     with pytest.raises(UsageError, match="hardens classifiers"):
         train("LSTM", adversarial="key")
-    with pytest.raises(UsageError, match="no multiple of 2"):
+    with pytest.raises(UsageError, match="not a multiple of 2"):
         toy.settings("LSTM", hidden=33)
     with pytest.raises(UsageError, match="needs a layer"):
         toy.settings("Transformer", layers=0)

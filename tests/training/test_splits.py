@@ -26,7 +26,7 @@ def dataset(*labels: str | None, split: str = "train") -> Dataset:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "mnist"))
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("mnist", "imdb")))
         for name in KNOWN_FINGERPRINTS
     ],
 )

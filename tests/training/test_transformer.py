@@ -140,7 +140,7 @@ def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
     assert grid.design("hf:user/bert-tiny").encoder == "user/bert-tiny"
     assert grid.design("hf:user/bert-tiny").name == "hf:user/bert-tiny"
     (tmp_path / "nothing").mkdir()
-    with pytest.raises(UsageError, match=r"holds no config\.json"):
+    with pytest.raises(UsageError, match=r"has no config\.json"):
         grid.design(str(tmp_path / "nothing"))
     Path(encoder).rename(tmp_path / "minilm")
     with pytest.raises(UsageError, match="the name of a model of the zoo"):

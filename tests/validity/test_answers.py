@@ -53,8 +53,8 @@ def test_a_finished_file_is_read(
     ("text", "message"),
     [
         ("{", "expected JSON"),
-        ("[1]", "not what a page of brittle validity write saves"),
-        ('{"format": "other"}', "not what a page of brittle validity write saves"),
+        ("[1]", "not saved by a page of brittle validity write"),
+        ('{"format": "other"}', "not saved by a page of brittle validity write"),
         ('{"format": "brittle answers", "layout": 2}', "its layout is 2, expected 1"),
         ('{"format": "brittle answers", "layout": 1}', "expected an object with answers"),
     ],
@@ -82,7 +82,7 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
 ) -> None:
     key = keyed(sample)
     other = draw_sample(source, STANDARD, 8, 2, seed=5)
-    with pytest.raises(UsageError, match=rf"is of the sample {other.id}.*one sample at a time"):
+    with pytest.raises(UsageError, match=rf"to the sample {other.id}.*one sample at a time"):
         check([load_answers(answer_file(other, good))], key)
     foreign = {item.id: good(item) for item in other.items}
     path = answer_file(sample, good, answers=foreign)
@@ -97,7 +97,7 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
         ({"natural": 6}, "has natural = 6; expected one of 1, 2, 3, 4, 5"),
         ({"natural": True}, "natural is True; expected a text or a whole number"),
         ({"natural": [1]}, r"natural is \[1\]; expected a text or a whole number"),
-        ({"colour": "red"}, "answers 'colour', which is not asked"),
+        ({"colour": "red"}, "answers 'colour', which is not one of the questions"),
     ],
 )
 def test_answers_that_could_not_be_given_are_refused(
@@ -116,7 +116,7 @@ def test_two_files_of_one_person_are_refused(
     sample: DrawnSample, keyed: Callable[[DrawnSample], SampleKey], answer_file: Write
 ) -> None:
     file = load_answers(answer_file(sample, good, 1))
-    with pytest.raises(UsageError, match=r"both of person 1.*--people 3 adds one"):
+    with pytest.raises(UsageError, match=r"both come from person 1.*--people 3 adds a"):
         check([file, file], keyed(sample))
 
 
@@ -142,7 +142,7 @@ def test_a_damaged_key_says_how_to_write_it_again(sample: DrawnSample, tmp_path:
     path = key_path(tmp_path / "demo.sqlite", sample.id)
     for text in ("{", '{"layout": 9}', '{"layout": 1}'):
         path.write_text(text)
-        with pytest.raises(UsageError, match="the same brittle validity write as before"):
+        with pytest.raises(UsageError, match="the same brittle validity write command, which"):
             load_key(path)
 
 

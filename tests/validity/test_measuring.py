@@ -114,16 +114,16 @@ def test_the_thresholds_and_the_kept_answers(run: brittle.Run, tmp_path: Path) -
 def test_files_of_another_run_are_refused_by_name(run: brittle.Run, tmp_path: Path) -> None:
     other = attack(tmp_path, "other", seed=1, inflect=False)
     files = answer(other, tmp_path, even)
-    with pytest.raises(UsageError, match=r"not one of the run 'demo' \(it has none\)"):
+    with pytest.raises(UsageError, match=r"not a sample of the run 'demo' \(it has none\)"):
         run.validity(*files)
     run.annotate(tmp_path / "pages", count=5)
-    with pytest.raises(UsageError, match=r"not one of the run 'demo' \(it has [0-9a-f]{12}\)"):
+    with pytest.raises(UsageError, match=r"not a sample of the run 'demo' \(it has [0-9a-f]{12}\)"):
         run.validity(*files)
 
 
 def test_a_judge_without_people_gives_no_figure(run: brittle.Run) -> None:
     judge = Judge()
-    with pytest.raises(UsageError, match=r"no figure before people.*brittle validity write demo"):
+    with pytest.raises(UsageError, match=r"answers of people.*brittle validity write demo"):
         run.validity(judge=judge)
     assert judge.calls == [] and run.validity() is None
 
@@ -259,7 +259,7 @@ def test_what_cannot_be_measured_says_why(run: brittle.Run) -> None:
     assert floors.other is None and "--other TARGET" in floors.missing["other"]
     paid = FakeTarget(TARGET)
     paid.costly = True  # type: ignore[attr-defined]
-    assert "paid for" in run.floors(paid).missing["random_edit"] and not paid.calls
+    assert "money or time" in run.floors(paid).missing["random_edit"] and not paid.calls
     assert run.floors(paid, costly=True).random_edit is not None
 
 

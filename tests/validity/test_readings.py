@@ -51,7 +51,7 @@ def test_what_people_said_is_added_up_by_level() -> None:
     )
     assert (said["typo"].valid, said["typo"].of) == (0.0, 1)
     later = own_readings(replace(validity, broken=3), rows)["typo"]
-    assert later.texts == "texts of this run, before it went on"
+    assert later.texts == "texts of this run, before it was resumed"
 
 
 def test_without_readers_there_is_nothing() -> None:

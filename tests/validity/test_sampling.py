@@ -128,7 +128,7 @@ def test_what_compares_two_runs_asks_for_both(source: Source, name: str, message
 
 
 def test_what_does_not_fit_is_refused(source: Source, beside: Source) -> None:
-    with pytest.raises(UsageError, match="is about one run"):
+    with pytest.raises(UsageError, match="reads one run"):
         draw_sample(source, STANDARD, 10, 1, beside=beside)
     translator = replace(source, manifest={"answers": "texts"})
     with pytest.raises(UsageError, match=r"asks for labels.*natural-sentences or original"):

@@ -127,7 +127,7 @@ def test_a_run_made_anew_is_not_what_people_read(
     key = keyed(sample)
     for changed in ({case: replace(rows[case], adversarial="other")}, None):
         other = {**rows, **changed} if changed else {k: v for k, v in rows.items() if k != case}
-        with pytest.raises(UsageError, match=rf"The case {case} is not what people were shown"):
+        with pytest.raises(UsageError, match=rf"The case {case} changed after people read it"):
             read_sample([], key, other)
 
 

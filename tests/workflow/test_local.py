@@ -44,14 +44,16 @@ def test_a_task_whose_process_is_killed_is_run_again(tmp_path: Path) -> None:
     assert results["dies"] == {"deaths": 1}
     # The process of the first task was there for the second one, and died with it.
     assert results["first"] != results["last"]
-    (again,) = (message for message in messages if "begins again" in message)
-    assert "its worker was killed; this is what the system does" in again and "memory" in again
+    (again,) = (message for message in messages if "starts again" in message)
+    assert "its worker was killed; systems do this when" in again and "memory" in again
 
 
 @pytest.mark.slow
 def test_a_task_that_kills_every_process_is_given_up(tmp_path: Path) -> None:
     tasks = [Task("dies", die, {"times": 9, "number": int(signal.SIGTERM)})]
-    expected = "'dies' was given up after 3 workers died with it; the last one died of the signal"
+    expected = (
+        "'dies' was stopped after 3 workers died while running it; the last one died from signal"
+    )
     with pytest.raises(RunStopped, match=expected):
         run_tasks(tasks, tmp_path, print, Workers(2))
 

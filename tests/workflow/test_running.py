@@ -65,7 +65,7 @@ def test_a_task_that_may_fail_fails_alone(tmp_path: Path, monkeypatch: pytest.Mo
     results, _ = run(tasks, {"bad": 3}, tmp_path, monkeypatch)
     assert "3 workers died" in results["bad"][FAILED] and results["after"] == {"name": "after"}
     assert not tasks[0].file(tmp_path).exists()
-    with pytest.raises(RunStopped, match="'bad' was given up after 3 workers died"):
+    with pytest.raises(RunStopped, match="'bad' was stopped after 3 workers died"):
         run([Task("bad", one)], {"bad": 3}, tmp_path, monkeypatch)
 
 

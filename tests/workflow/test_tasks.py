@@ -127,7 +127,7 @@ def test_one_task_brings_those_it_needs() -> None:
 def test_tasks_in_an_order_that_cannot_be_run_are_refused(
     tmp_path: Path, tasks: list[Task]
 ) -> None:
-    with pytest.raises(ValueError, match="is there twice, or needs a task that does not come"):
+    with pytest.raises(ValueError, match="exists twice, or needs a task that does not come"):
         run_tasks(tasks, tmp_path, print)
 
 
@@ -141,7 +141,7 @@ def test_an_error_names_its_task(tmp_path: Path, workers: int) -> None:
 
 
 def test_a_bug_in_a_process_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RunStopped, match="'bad' ended with the code 1 and no result"):
+    with pytest.raises(RunStopped, match="'bad' ended with exit code 1 and no result"):
         run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, Workers(2))
 
 

@@ -114,7 +114,7 @@ def change(**changes: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (damage_weights, "damaged or not this model's"),
+        (damage_weights, "damaged or belongs to another model"),
         (remove_words, "vocabulary.txt is missing"),
         (foreign_weights, "do not fit the model 'naive-bayes'"),
         (no_safetensors, "not a weights file in safetensors format"),
@@ -124,7 +124,7 @@ def change(**changes: object) -> Callable[[Path], None]:
         (change(kind="seq2seq"), "kind 'seq2seq'"),
         (lambda folder: (folder / folders.CARD_FILE).write_text("{"), "not a model card"),
         (lambda folder: (folder / folders.CARD_FILE).write_text("[]"), "not a model card"),
-        (lambda folder: (folder / folders.CARD_FILE).unlink(), "holds no model.json"),
+        (lambda folder: (folder / folders.CARD_FILE).unlink(), "has no model.json"),
     ],
 )
 def test_damaged_and_foreign_folders(

@@ -93,7 +93,7 @@ def test_spellings_are_kept_up_to_a_bound_and_no_id_is_used_again() -> None:
         assert len(read._rows.word_ids) <= INITIAL_ROWS and len(read._ids) <= 60
     assert len(read) > 400
     assert read.characters(np.array([0])).tolist() == [[0, 0, 0, 0]]
-    with pytest.raises(UsageError, match=r"no longer kept.*Score fewer texts at once"):
+    with pytest.raises(UsageError, match=r"no longer stored.*Score fewer texts at once"):
         read.characters(np.array([2]))
     key = read.encode([Text.of("")], 10)[0]
     assert spelt(read, int(np.frombuffer(key, np.int32)[0])) == [UNKNOWN_CHARACTER, 0, 0, 0]

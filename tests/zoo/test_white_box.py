@@ -559,7 +559,7 @@ def test_the_vector_of_a_text_is_what_the_last_layer_reads(name: str) -> None:
 
 
 def test_a_network_without_attention_says_so() -> None:
-    with pytest.raises(UsageError, match=r"^My net has no attention\. Ask a model that has"):
+    with pytest.raises(UsageError, match=r"^My net has no attention\. Use a model with attention"):
         NetworkWhiteBox(model("CharCNN-LSTM"), "My net").attention(ITEMS)
 
 

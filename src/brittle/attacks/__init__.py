@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 OPTIONAL_LEARNING = ("entities", "spare")
-"""Settings that make an attack learn from data; one that has them learns nothing without."""
+"""Settings that make an attack learn from data; without them it learns nothing."""
 
 
 def default_settings(name: str) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def build(
             f"--{s.name.replace('_', '-')} {s.kind.__name__.upper()}" for s in missing
         )
         raise UsageError(
-            f"The attack {name!r} has no default for {', '.join(repr(s.name) for s in missing)}, "
-            f"and got no value. Give it one: {flags}."
+            f"The attack {name!r} needs a value for "
+            f"{', '.join(repr(s.name) for s in missing)}. Set it: {flags}."
         )
     arguments = dict(values) | run_arguments(name, build_attack, context)
     if is_own(name):
@@ -89,7 +89,7 @@ def build(
         raise
     except Exception as error:
         raise UsageError(
-            f"{name!r} raised {type(error).__name__}: {error}, when called to make the attack."
+            f"{name!r} raised {type(error).__name__}: {error} while it built the attack."
         ) from error
     return check_attack(name, attack)
 

@@ -37,7 +37,7 @@ from brittle.statuses import LevelStatus
 from brittle.text import Text
 
 QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3, LOOK_ALIKE: 3}
-"""Under a budget the levels take turns, so that each gets its part of a small one, too."""
+"""With a budget the levels take turns, so that each gets its share of a small one."""
 
 
 @dataclass
@@ -196,10 +196,10 @@ def auto(
     *,
     context: RunContext = RunContext(),
     levels: Annotated[str, "the levels to climb, from gentle to rough"] = ",".join(LEVELS),
-    edits: Annotated[int, "at most this many rewrites of a text"] = 2,
-    rules: Annotated[str | None, "a file of rewrites instead of the shipped one"] = None,
-    max_space: Annotated[int, "spaces of at most so many texts are enumerated"] = 200,
-    random_edits: Annotated[int, "how many random edits are asked for each broken case"] = 5,
+    edits: Annotated[int, "largest number of rewrites of a text"] = 2,
+    rules: Annotated[str | None, "your own file of rewrites instead of brittle's"] = None,
+    max_space: Annotated[int, "try all texts of a case if there are at most this many"] = 200,
+    random_edits: Annotated[int, "random edits to try on each broken case"] = 5,
 ) -> Auto:
     """Climb from gentle edits to rough ones until the case breaks: the answer for most users."""
     check_count(edits=edits, max_space=max_space)
@@ -219,10 +219,10 @@ def _source(level: Level, rules: str | None) -> Proposal | Rewrites:
 @registered("rewrite")
 def rewrite(
     *,
-    edits: Annotated[int, "at most this many rewrites of a text"] = 2,
-    rules: Annotated[str | None, "a file of rewrites instead of the shipped one"] = None,
-    max_space: Annotated[int, "spaces of at most so many texts are enumerated"] = 200,
-    random_edits: Annotated[int, "how many random edits are asked for each broken case"] = 5,
+    edits: Annotated[int, "largest number of rewrites of a text"] = 2,
+    rules: Annotated[str | None, "your own file of rewrites instead of brittle's"] = None,
+    max_space: Annotated[int, "try all texts of a case if there are at most this many"] = 200,
+    random_edits: Annotated[int, "random edits to try on each broken case"] = 5,
 ) -> Auto:
     """Rewrite phrases so that they mean the same: the gentlest level of the ladder."""
     check_count(edits=edits, max_space=max_space)

@@ -23,10 +23,10 @@ KINDS = (LOOK_ALIKE, INVISIBLE, REORDER, BACKSPACE)
 FEWEST = 4
 FIRST_TYPED, LAST_TYPED = ord("!"), ord("~")
 WEIGHT, CROSSOVER = 0.8, 0.7
-"""Differential weight and crossover probability of the paper's algorithm, which names none."""
+"""Differential weight and crossover probability; the paper gives no values."""
 DITHER = (0.5, 1.0)
 TOLERANCE = 0.01
-"""Of SciPy: the evolution has converged when the losses spread less, relative to their mean."""
+"""SciPy's test of convergence: the spread of the losses relative to their mean."""
 
 Genes = list[float]
 Bounds = Sequence[tuple[float, float]]
@@ -235,10 +235,10 @@ class SciPyBreed:
 @registered("bad-characters")
 def bad_characters(
     *,
-    kind: Annotated[str, f"what is edited: {', '.join(KINDS)}"] = LOOK_ALIKE,
-    edits: Annotated[int, "how many edits a text has"] = 5,
-    population: Annotated[int, "how many texts evolve"] = 32,
-    iterations: Annotated[int, "for how many generations"] = 10,
+    kind: Annotated[str, f"kind of edit: {', '.join(KINDS)}"] = LOOK_ALIKE,
+    edits: Annotated[int, "edits in a text"] = 5,
+    population: Annotated[int, "texts in the population"] = 32,
+    iterations: Annotated[int, "generations of the evolution"] = 10,
     variant: Variant = "paper",
 ) -> BadCharacters:
     """Evolve imperceptible edits anywhere in a text (bad characters: Boucher et al., 2022)."""
@@ -248,7 +248,7 @@ def bad_characters(
         raise unknown("kind of edit", kind, KINDS)
     if population < FEWEST:
         raise UsageError(
-            f"Got --population {population}; expected {FEWEST} or more: a trial is made of three "
-            "others."
+            f"Got --population {population}; expected {FEWEST} or more, because each new "
+            "text combines three others."
         )
     return BadCharacters(kind, edits, population, iterations, variant)

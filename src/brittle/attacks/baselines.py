@@ -51,7 +51,7 @@ class RandomSwap:
 @registered("random-swap")
 def random_swap(
     *,
-    share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
+    share: Annotated[float, "largest share of the words to replace"] = 0.2,
     source: SynonymSettings = CandidateSettings(),
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
@@ -93,7 +93,7 @@ def random_word(
     *,
     context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
-    draws: Annotated[int, "how many random replacements are tried in each text"] = 1000,
+    draws: Annotated[int, "random replacements to try in each text"] = 1000,
 ) -> RandomWord:
     """Replace one random word by a random one, many times; count how often it works."""
     check_count(draws=draws)

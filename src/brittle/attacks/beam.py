@@ -16,7 +16,7 @@ from brittle.moves import EditRequest, Move, Moves
 from brittle.text import Text
 
 Path = tuple[float, Text]
-"""The sum of the gains on the way to a text, and the text."""
+"""A text, and the sum of the gains of the edits that led to it."""
 
 NewWord = Callable[[Text, Move], str | None]
 Screen = Callable[[Sequence[Text]], Search[list[bool]]]
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
 
 
 CANDIDATES_PER_SCREENING = 4
-"""How many candidates are screened at once, for each text that the beam holds."""
+"""How many candidates are screened at once per text of the beam."""
 SMALLEST_PROBABILITY = 1e-300  # where the logarithm ends
 
 

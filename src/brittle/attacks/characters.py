@@ -33,8 +33,8 @@ class CharacterSwap(SalientSwap):
 class CharacterSettings:
     """What can be set on an attack with a class of edits."""
 
-    share: Annotated[float, "at most this share of the words is edited"] = 1.0
-    edits: Annotated[int, "at most this many edits of a word are tried"] = 8
+    share: Annotated[float, "largest share of the words to edit"] = 1.0
+    edits: Annotated[int, "largest number of edits to try on a word"] = 8
 
     def search(self, name: str) -> CharacterSwap:
         """Build the search with the edits of a class."""
@@ -97,7 +97,7 @@ BENIGN_WORDS = (
     *("story", "travel", "train", "museum", "football", "team", "doctor", "letter", "meeting"),
     *("report", "summary", "table", "question", "answer", "help", "friendly", "good"),
 )
-"""Words of harmless requests."""
+"""Words from harmless requests."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class Append:
 @registered("append")
 def append(
     *,
-    most: Annotated[int, "at most this many words are added"] = 10,
-    words: Annotated[str | None, "a file with a word a line, instead of the shipped list"] = None,
+    most: Annotated[int, "largest number of words to add"] = 10,
+    words: Annotated[str | None, "your own list of words, one per line"] = None,
 ) -> Append:
     """Add benign words at the end, each time the one that helps most."""
     check_count(most=most)
@@ -145,10 +145,10 @@ def _load_words(path: str) -> tuple[str, ...]:
         lines = Path(path).read_text("utf-8-sig").split()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"The words in {path!r} cannot be read ({error}). Expected a UTF-8 file with a word a "
-            "line."
+            f"The words in {path!r} cannot be read ({error}). Expected a UTF-8 file with "
+            "one word per line."
         ) from error
     words = tuple(dict.fromkeys(filter(is_word, lines)))
     if not words:
-        raise UsageError(f"The file {path!r} has no word. Expected a word a line.")
+        raise UsageError(f"The file {path!r} has no words. Expected one word per line.")
     return words

@@ -119,15 +119,17 @@ def _end_of_reading(case: Case[Text], string: str) -> int:
 def charmer(
     *,
     context: RunContext = RunContext(),
-    places: Annotated[int, "how many places of a text are tried in a round"] = 20,
-    rounds: Annotated[int, "at most this many characters are edited"] = 10,
-    alphabet: Annotated[str | None, "the characters to put in (default: printable ASCII)"] = None,
-    alphabet_from: Annotated[str | None, "data whose characters are put in instead"] = None,
+    places: Annotated[int, "positions of a text to try in a round"] = 20,
+    rounds: Annotated[int, "largest number of characters to edit"] = 10,
+    alphabet: Annotated[str | None, "characters to insert (default: printable ASCII)"] = None,
+    alphabet_from: Annotated[str | None, "insert the characters of this data set instead"] = None,
 ) -> Charmer:
     """Edit one character after another, anywhere (Charmer: Abad Rocamora et al., 2024)."""
     check_count(places=places, rounds=rounds)
     if alphabet is not None and len(set_of(alphabet)) < 2:
-        raise UsageError(f"Got --alphabet {alphabet!r}; expected two different characters or more.")
+        raise UsageError(
+            f"Got --alphabet {alphabet!r}; expected at least two different characters."
+        )
     if alphabet_from is not None:
         if alphabet is not None:
             raise UsageError("Got --alphabet and --alphabet-from; expected one of them.")

@@ -22,15 +22,15 @@ from brittle.statuses import LevelStatus
 from brittle.text import Text
 
 AT_ONCE = 2
-"""How many options of a site are tried before the next site has its turn."""
+"""How many options of a site are tried before the next site."""
 FIRST_PART, LARGEST_PART = 8, 256
-"""An enumeration asks about few texts first, then about more at a time: most winners come early."""
+"""The batches of an enumeration start small and grow: most winners come early."""
 PART_UNDER_BUDGET = 1
 SWAP_SPACE_SHARE = 0.5
-"""Of the texts that an enumeration may ask about, so many where words are swapped: the search by
-turns finds nearly every winner there, and a text that stands costs as many queries as its space."""
+"""The share of an enumeration's limit that applies where words are swapped: the search by turns
+finds nearly every winner there, and a text that holds costs as many queries as its space."""
 DRAWS_PER_EDIT = 4
-"""How often a random edit is drawn at most, until it is one that was not drawn before."""
+"""How often a random edit is drawn again if it was drawn before."""
 
 
 @dataclass

@@ -148,9 +148,9 @@ def edit_at_random(word: str, edit: str, rng: Random, any_letter: bool = False) 
 def deepwordbug(
     *,
     score: Annotated[str, f"how words are ranked: {', '.join(SCORES)}"] = COMBINED,
-    edit: Annotated[str, f"what is done to a word: {', '.join(EDITS)}"] = SUBSTITUTE,
-    max_distance: Annotated[int, "edit words until the edit distance is so large"] = 30,
-    power: Annotated[int, "with the variant author-code: how many words are edited"] = 5,
+    edit: Annotated[str, f"edit of a word: {', '.join(EDITS)}"] = SUBSTITUTE,
+    max_distance: Annotated[int, "stop when the edit distance is this large"] = 30,
+    power: Annotated[int, "with --variant author-code: words to edit"] = 5,
     variant: Variant = "paper",
 ) -> DeepWordBug:
     """Edit a random letter in each of the most important words (DeepWordBug: Gao et al., 2018)."""

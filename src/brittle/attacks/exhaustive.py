@@ -21,7 +21,7 @@ from brittle.text import Text
 TEXTS_PER_ASK = 1024
 """How many texts of a case are built at once."""
 BY_BOUNDS = "by bounds"
-"""The reason of a case that is proved by what the target knows of its space as a whole."""
+"""The reason of a case that is proved by the target's bound for its whole space."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,11 @@ def _strongest_first(
 def exhaustive(
     *,
     context: RunContext = RunContext(),
-    words: Annotated[int, "at most this many words are swapped"] = 1,
-    max_space: Annotated[int, "the most texts of a case to search"] = 100_000,
-    bounds: Annotated[bool, "first ask a target that can tell about the space as a whole"] = True,
+    words: Annotated[int, "largest number of words to swap"] = 1,
+    max_space: Annotated[int, "largest number of texts to try for a case"] = 100_000,
+    bounds: Annotated[
+        bool, "first ask for a bound of the whole space, if the target has one"
+    ] = True,
     source: SynonymSettings = CandidateSettings(),
 ) -> Exhaustive:
     """Try every text with at most so many words swapped: what does not break is proved."""

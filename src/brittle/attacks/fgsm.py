@@ -23,9 +23,11 @@ from brittle.picture import Picture, PixelGradientRequest
 
 MAX_STEPS = 1000  # every step is a picture in memory
 
-Epsilon = Annotated[float | None, "change every pixel by this much (default: the least that wins)"]
-Step = Annotated[float, "without --epsilon: try the multiples of this"]
-Largest = Annotated[float, "without --epsilon: up to this"]
+Epsilon = Annotated[
+    float | None, "change every pixel by this much (default: the smallest that wins)"
+]
+Step = Annotated[float, "without --epsilon: distance between the values to try"]
+Largest = Annotated[float, "without --epsilon: largest value to try"]
 
 
 def distances(epsilon: float | None, step: float, largest: float) -> tuple[float, ...]:

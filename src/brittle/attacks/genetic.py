@@ -130,10 +130,13 @@ def _cross(a: Text, b: Text, original: Text, limit: int, rng: Random) -> Text:
 def genetic(
     *,
     context: RunContext = RunContext(),
-    population: Annotated[int, "members of a generation"] = 60,
-    generations: Annotated[int, "generations, the first one included"] = 20,
-    share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
-    temperature: Annotated[float, "how little fitness decides who becomes a parent"] = 0.3,
+    population: Annotated[int, "texts in a generation"] = 60,
+    generations: Annotated[int, "number of generations, with the first one"] = 20,
+    share: Annotated[float, "largest share of the words to replace"] = 0.2,
+    temperature: Annotated[
+        float,
+        "temperature of the choice of parents: high values choose at random, low ones the fittest",
+    ] = 0.3,
     source: CandidateSettings = CandidateSettings(),
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""

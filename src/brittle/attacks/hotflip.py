@@ -45,7 +45,7 @@ class HotFlip:
     a target without a vocabulary knows no word. A confidence is part of the run's goal, no setting
     of the attack.
 
-    What the paper leaves open: every edit takes its word further from the original, by
+    What the paper leaves open: every edit must increase the distance from the original word, by
     Levenshtein's distance, so that r edits change r characters and no edit is spent on redoing
     another (the gradient points at the same few characters again and again), unless `further` is
     turned off; no text comes twice; an edit that gains nothing is followed if nothing better is
@@ -104,15 +104,19 @@ class HotFlip:
 @registered("hotflip")
 def hotflip(
     *,
-    beam: Annotated[int, "how many texts are followed side by side; 1 is a greedy search"] = 10,
-    share: Annotated[float, "at most this share of the characters is edited"] = 0.1,
-    kinds: Annotated[str, "which edits: flip, insert, delete, with commas between"] = ",".join(
+    beam: Annotated[int, "beam width; 1 is a greedy search"] = 10,
+    share: Annotated[float, "largest share of the characters to edit"] = 0.1,
+    kinds: Annotated[str, "edits to use, separated by commas: flip, insert, delete"] = ",".join(
         CHARACTER_EDITS
     ),
-    known: Annotated[bool, "an edited word may be a word of the target's vocabulary"] = False,
-    further: Annotated[bool, "every edit takes its word further from the original"] = True,
+    known: Annotated[
+        bool, "allow edits that turn a word into another word of the target's vocabulary"
+    ] = False,
+    further: Annotated[bool, "every edit must increase the distance from the original word"] = True,
     estimate: Annotated[str, "how edits are ranked: paper, or word (by the new vectors)"] = "paper",
-    variant: Annotated[str, "what the beam sums: paper (gains), or author-code (loss)"] = "paper",
+    variant: Annotated[
+        str, "score of the beam: paper (sum of the gains), or author-code (loss)"
+    ] = "paper",
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     check_count(beam=beam)
@@ -131,14 +135,15 @@ def _parse_kinds(kinds: str) -> tuple[EditKind, ...]:
             raise unknown("kind of edit", name, CHARACTER_EDITS)
     if not names:
         raise UsageError(
-            f"Got --kinds {kinds!r}; expected one or more of {', '.join(CHARACTER_EDITS)}, with "
-            "commas between, such as --kinds flip,delete."
+            f"Got --kinds {kinds!r}; expected one or more of "
+            f"{', '.join(CHARACTER_EDITS)}, separated by commas, such as --kinds "
+            "flip,delete."
         )
     return tuple(kind for kind in CHARACTER_EDITS if kind in names)
 
 
 MIN_TOP_K, MIN_SCREENED_TOP_K = 32, 500
-"""How many swaps of a text are looked at, at least; more if tags or forms refuse some of them."""
+"""How many swaps of a text are checked at least; more if tags or forms rule some out."""
 
 
 @dataclass(frozen=True)
@@ -205,12 +210,16 @@ class HotFlipWords:
 @registered("hotflip-words")
 def hotflip_words(
     *,
-    words: Annotated[int, "at most this many words are swapped (the paper: one or two)"] = 2,
-    beam: Annotated[int, "how many texts are followed side by side; 1 is a greedy search"] = 10,
-    cosine: Annotated[float, "the least cosine of a word and its substitute; 0: any"] = 0.8,
-    same_tag: Annotated[bool, "only words of the same part of speech, as they stand there"] = True,
+    words: Annotated[int, "largest number of words to swap (the paper: one or two)"] = 2,
+    beam: Annotated[int, "beam width; 1 is a greedy search"] = 10,
+    cosine: Annotated[
+        float, "smallest cosine similarity of word and substitute; 0 allows any"
+    ] = 0.8,
+    same_tag: Annotated[
+        bool, "only substitutes with the same part of speech in the sentence"
+    ] = True,
     stop_words: Annotated[bool, "replace stop words too"] = False,
-    other_lexeme: Annotated[bool, "no other form of the word itself"] = True,
+    other_lexeme: Annotated[bool, "exclude other forms of the same word"] = True,
 ) -> HotFlipWords:
     """Swap the words that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     check_count(words=words, beam=beam)

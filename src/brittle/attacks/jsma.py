@@ -81,9 +81,9 @@ def _best_word(moves: Moves, old: str) -> str | None:
 @registered("jsma")
 def jsma(
     *,
-    words: Annotated[int, "at most this many words are replaced"] = 35,
-    direction: Annotated[str, "what is followed: gradient, or its sign"] = "gradient",
-    once: Annotated[bool, "follow the gradient at the original text throughout"] = False,
+    words: Annotated[int, "largest number of words to replace"] = 35,
+    direction: Annotated[str, "follow the gradient, or only its sign"] = "gradient",
+    once: Annotated[bool, "compute the gradient once, at the original text"] = False,
 ) -> JSMA:
     """Swap words from the last one backwards, each along the gradient (JSMA)."""
     check_count(words=words)

@@ -290,8 +290,8 @@ def _open_field(text: Text) -> str:
     names = [field.name for field in text.frame.fields if not field.locked]
     if len(names) != 1:
         raise UsageError(
-            f"The fields {', '.join(names)} are open, and a generator makes one sentence. Lock all "
-            "but one, such as --locked premise."
+            f"The fields {', '.join(names)} can be edited, but a generator makes one "
+            "sentence. Lock all fields but one, such as --locked premise."
         )
     return names[0]
 
@@ -302,17 +302,19 @@ def natural(
     context: RunContext = RunContext(),
     generator: Annotated[
         str,
-        "a trained generator (brittle list generators), a folder, or python:module:name; by "
-        "default the only one that was trained on the data",
+        "a trained generator (brittle list generators), a folder, or python:module:name; "
+        "default: the one trained on the data, if there is only one",
     ] = "",
     search: Annotated[str, "hybrid (Algorithm 2), iterative (Algorithm 1) or uniform"] = "hybrid",
     samples: Annotated[int, "the paper's N: points tried in each shell"] = 500,
     step: Annotated[float, "the paper's Δr: the width of the thinnest shell"] = 0.01,
     radius: Annotated[float, "the largest distance from the item's latent point"] = 10.0,
-    misses: Annotated[int, "hybrid, the paper's B: empty shells in a row that end it"] = 5,
-    shells: Annotated[int, "uniform: how often samples are drawn from the whole ball"] = 10,
-    refine: Annotated[int, "steps of descent that bring G(z0) nearer to the item"] = 0,
-    variant: Annotated[str, "paper, or author-code: hybrid as the authors' code has it"] = PAPER,
+    misses: Annotated[int, "hybrid, the paper's B: stop after this many empty shells in a row"] = 5,
+    shells: Annotated[int, "uniform: how many times to sample the whole ball"] = 10,
+    refine: Annotated[int, "steps of gradient descent that bring G(z0) closer to the item"] = 0,
+    variant: Annotated[
+        str, "paper, or author-code: the hybrid search of the authors' code"
+    ] = PAPER,
 ) -> Natural:
     """Search a generator's latent space for the nearest adversary (Zhao et al., 2018)."""
     check_count(samples=samples, misses=misses, shells=shells)
@@ -321,15 +323,16 @@ def natural(
         raise UsageError(f"Got --refine {refine!r}; expected a whole number, 0 or more.")
     if step > radius:
         raise UsageError(
-            f"Got --step {step:g} and --radius {radius:g}; expected a step within the radius."
+            f"Got --step {step:g} and --radius {radius:g}; expected a step no larger than "
+            "the radius."
         )
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
     check_variant(variant)
     if variant == AUTHOR_CODE and search != "hybrid":
         raise UsageError(
-            f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: of "
-            "pictures only there the authors' code differs from the paper."
+            f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search "
+            "hybrid: for pictures the authors' code differs from the paper only there."
         )
     if context.open_generator is None:
         raise UsageError("The attack natural needs a generator. Build Natural(generator, …).")

@@ -25,7 +25,7 @@ from brittle.english.words import is_plainly_not_english
 from brittle.text import Text
 
 MAX_SHARE = 0.4
-"""The share of texts above which a run is warned about; slang and names look foreign too."""
+"""The share of texts that triggers the warning; slang and names look foreign too."""
 
 
 def language_warning(name: str, attack: Attack, texts: Sequence[Text]) -> str | None:
@@ -36,10 +36,10 @@ def language_warning(name: str, attack: Attack, texts: Sequence[Text]) -> str | 
     if others <= MAX_SHARE * len(texts):
         return None
     return (
-        f"{others} of {len(texts)} texts are plainly not English, and {name} is made for English: "
-        "it has few candidates for them, or wrong ones, and its figures say little. Use key or "
-        "key-any, a gradient attack on characters (hotflip), or candidates of your own "
-        "(--candidates FILE)."
+        f"{others} of {len(texts)} texts are not English, and {name} works for English: "
+        "it finds few candidates for other languages, or wrong ones, so its figures mean "
+        "little. Use key or key-any, a gradient attack on characters (hotflip), or "
+        "candidates of your own (--candidates FILE)."
     )
 
 
@@ -58,9 +58,9 @@ ASKED = {
     Tag: "English",
 }
 STAND_IN_WORDS = ("one", "other")
-"""A vocabulary to build an attack with: what it asks does not depend on the words.
+"""A stand-in vocabulary to build an attack with: its questions do not depend on the words.
 
-The words of a target are not known here, and common ones are in an optional package.
+The target's words are not known here, and a list of common words is in an optional package.
 """
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brittle.candidates.entities import Entities
 
 FIRST_CANDIDATES = 2
-"""Under a budget, how many candidates of a word are tried before the next word has its turn."""
+"""With a budget, how many candidates of a word are tried before the next word."""
 
 
 class Swaps(NamedTuple):
@@ -187,10 +187,12 @@ def pwws(
     *,
     context: RunContext = RunContext(),
     source: SynonymSettings = CandidateSettings(),
-    share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
-    entities: Annotated[bool, "try named entities of the other classes too (needs spaCy)"] = False,
-    learn_from: Annotated[str | None, "with entities: labelled data to learn them from"] = None,
-    entity_table: Annotated[str | None, "with entities: JSON {class: {type: word}} instead"] = None,
+    share: Annotated[float, "largest share of the words to replace"] = 1.0,
+    entities: Annotated[bool, "also try named entities of the other classes (needs spaCy)"] = False,
+    learn_from: Annotated[str | None, "with --entities: labelled data to learn them from"] = None,
+    entity_table: Annotated[
+        str | None, "with --entities: your own table, JSON {class: {type: word}}"
+    ] = None,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
     check_share(share=share)

@@ -61,14 +61,14 @@ class RunContext:
         if self.labels:
             return self.labels
         raise UsageError(
-            f"The attack {attack!r} needs the labels of a classifier, and this target has none: it "
-            "answers texts. Use an attack that follows the goal alone, such as pwws, random-swap "
-            "or key."
+            f"The attack {attack!r} needs the labels of a classifier, but this target "
+            "answers with texts. Use an attack that needs only the goal, such as pwws, "
+            "random-swap or key."
         )
 
 
 RUN_ARGUMENTS = tuple(field.name for field in fields(RunContext))
-"""Arguments that recipes of users may have in place of a `RunContext`: its fields, by name."""
+"""Arguments that users' recipes may take instead of a `RunContext`: its fields, by name."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,9 @@ def signature_of(recipe: Recipe) -> inspect.Signature:
         return inspect.signature(recipe, eval_str=True)
     except Exception as error:  # evaluating an annotation can fail in any way
         raise UsageError(
-            f"The arguments of {_name(recipe)} cannot be read ({type(error).__name__}: {error}). "
-            "Expected keyword arguments, annotated by names that its module knows."
+            f"The arguments of {_name(recipe)} cannot be read ({type(error).__name__}: "
+            f"{error}). Expected keyword arguments with annotations that its module "
+            "defines or imports."
         ) from error
 
 
@@ -220,8 +221,7 @@ def _setting(recipe: Recipe, parameter: inspect.Parameter) -> Setting:
     if hint not in SETTING_TYPES:
         raise UsageError(
             f"The argument {parameter.name!r} of {_name(recipe)} is a "
-            f"{getattr(hint, '__name__', hint)}; expected bool, int, float or str, for it to be a "
-            "setting of the attack."
+            f"{getattr(hint, '__name__', hint)}; expected bool, int, float or str."
         )
     return Setting(parameter.name, hint, default, str(text), required)
 
@@ -232,13 +232,13 @@ def _name(recipe: Recipe) -> str:
 
 def check_count(**settings: int) -> None:
     """Refuse a value that is not a whole number, 1 or more."""
-    expected = "a whole number, 1 or more. Without the flag its default holds"
+    expected = "a whole number, 1 or more. Leave the flag out for the default"
     _check(settings, expected, lambda value: isinstance(value, int) and value >= 1)
 
 
 def check_positive(**settings: float) -> None:
     """Refuse a value that is not a positive, finite number."""
-    expected = "a number above 0. Without the flag its default holds"
+    expected = "a number above 0. Leave the flag out for the default"
     _check(settings, expected, lambda value: _is_number(value) and 0 < value < math.inf)
 
 
@@ -250,13 +250,15 @@ def check_share(**settings: float) -> None:
 
 def check_distance(**settings: float) -> None:
     """Refuse a value that is no change of a pixel: above 0, at most 1."""
-    expected = "a number above 0, at most 1, for pixels are from 0 to 1. For 8 of 255 write 0.0314"
+    expected = (
+        "a number above 0, at most 1, because pixels go from 0 to 1. For 8 of 255 write 0.0314"
+    )
     _check(settings, expected, lambda value: _is_number(value) and 0 < value <= 1)
 
 
 def check_threshold(**settings: float) -> None:
     """Refuse a value that is not a number from 0, which turns the threshold off, to 1."""
-    expected = "a number from 0 to 1. To ask for none write {flag} 0"
+    expected = "a number from 0 to 1. For no limit write {flag} 0"
     _check(settings, expected, lambda value: _is_number(value) and 0 <= value <= 1)
 
 
@@ -272,8 +274,8 @@ def _check(settings: Mapping[str, Any], expected: str, is_fine: Callable[[Any], 
 
 
 PAPER, AUTHOR_CODE = VARIANTS = ("paper", "author-code")
-"""Where a paper and its authors' code differ, an attack follows either."""
-Variant = Annotated[str, "where paper and code differ: paper, or author-code"]
+"""If a paper and its authors' code differ, an attack can follow either."""
+Variant = Annotated[str, "if the paper and its authors' code differ: follow paper, or author-code"]
 
 
 def check_variant(variant: str) -> None:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 EXPECTED = (
     "an attack (an object with `asks`, a tuple such as (Probe, Try), and a method "
-    "`__call__(self, case, rng)` that is its search), its class, or a function of keyword "
-    "arguments that makes one"
+    "`__call__(self, case, rng)` that is its search), its class, or a function with "
+    "keyword arguments that returns one"
 )
 
 
@@ -51,8 +51,8 @@ def check_recipe(name: str, value: Any) -> Recipe:
         return lambda: attack
     if inspect.isgeneratorfunction(value):
         raise UsageError(
-            f"{name!r} is a generator function, so it looks like a search; an attack also declares "
-            f"what it asks. Expected {EXPECTED}."
+            f"{name!r} is a generator function, so it looks like a search, but an attack "
+            f"must also declare its questions. Expected {EXPECTED}."
         )
     if not callable(value):
         raise UsageError(f"{name!r} is a {type(value).__name__}. Expected {EXPECTED}.")
@@ -100,9 +100,9 @@ def _check_arguments(name: str, recipe: Callable[..., Any]) -> None:
     ]
     if positional:
         raise UsageError(
-            f"{name!r} wants the argument {positional[0]!r}, which is not a keyword argument. "
-            f"Expected {EXPECTED}; a star makes arguments keyword ones: "
-            f"def shout(*, {positional[0]})."
+            f"{name!r} has the positional argument {positional[0]!r}. Expected "
+            f"{EXPECTED}. Put a star before it to make it a keyword argument: def "
+            f"shout(*, {positional[0]})."
         )
 
 
@@ -117,7 +117,7 @@ MODULES = (
         "charmer",
     ),
 )
-"""The files of this folder that define attacks, in the order of lists."""
+"""The files of this folder that define attacks, in the order of `brittle list attacks`."""
 GROUP = "brittle.attacks"
 DECORATOR = re.compile(r'^@registered\("([a-z0-9-]+)"\)$', re.MULTILINE)
 
@@ -161,7 +161,9 @@ def attacks_of_packages() -> Mapping[str, EntryPoint]:
         name = point.name.lower()
         if name in own_attacks() or name in found:
             other = "brittle" if name in own_attacks() else found[name].value
-            _log.warning("The attack %r of %s is ignored: %s has one.", name, point.value, other)
+            _log.warning(
+                "The attack %r of %s is ignored: %s already defines it.", name, point.value, other
+            )
         else:
             found[name] = point
     return found

@@ -59,10 +59,12 @@ class ApplyRules:
 def rules(
     *,
     context: RunContext = RunContext(),
-    rules: Annotated[str, "a file that brittle rules mine has written"],
-    share: Annotated[float, "at most this share of the words is replaced, rounded down"] = 0.3,
-    in_context: Annotated[bool, "only where the substitute fits the part of speech"] = True,
-    prefixes: Annotated[bool, "after the finished text, try it with fewer replacements"] = True,
+    rules: Annotated[str, "a file written by brittle rules mine"],
+    share: Annotated[float, "largest share of the words to replace, rounded down"] = 0.3,
+    in_context: Annotated[
+        bool, "replace a word only if the substitute has the same part of speech"
+    ] = True,
+    prefixes: Annotated[bool, "after the full text, also try it with fewer replacements"] = True,
 ) -> ApplyRules:
     """Apply universal rules, mined before, without a query; then see whether they work."""
     labels = context.needed_labels("rules")

@@ -32,7 +32,7 @@ from brittle.moves import EditSpace
 from brittle.text import Text
 
 AT_ONCE = 2
-"""How many substitutes of a word are tried before the next word has its turn."""
+"""How many substitutes of a word are tried before the next word."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def try_in_turn(
 def salient_swap(
     *,
     source: SynonymSettings = CandidateSettings(),
-    share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
+    share: Annotated[float, "largest share of the words to replace"] = 1.0,
 ) -> SalientSwap:
     """Try synonyms of the most salient words first: for endpoints, where queries are few."""
     check_share(share=share)
@@ -165,7 +165,7 @@ class GradientSwap:
 def gradient_swap(
     *,
     source: SynonymSettings = CandidateSettings(),
-    share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
+    share: Annotated[float, "largest share of the words to replace"] = 1.0,
 ) -> GradientSwap:
     """Try synonyms of the words with the largest gradient first: few queries, and no masks."""
     check_share(share=share)

@@ -34,11 +34,13 @@ from brittle.candidates.choice import CandidateSettings, ListSettings, choose_pr
 from brittle.english.sentence_encoder import installed_encoders
 from brittle.text import Text
 
-VocabularySize = Annotated[int, "how many words to choose from, the target's most frequent ones"]
-Words = Annotated[int, "at most so many words are changed, the weakest first"]
-Nearest = Annotated[int | None, "try only the k nearest words; all, if not given"]
-Layer = Annotated[str, "the layer whose attention counts: first, last, or its number from 1"]
-AttentionOf = Annotated[str, "whose attention: summary (the position that is read) or words"]
+VocabularySize = Annotated[int, "choose from this many of the target's most frequent words"]
+Words = Annotated[int, "largest number of words to change, the most important first"]
+Nearest = Annotated[int | None, "try only the k nearest words (default: all)"]
+Layer = Annotated[str, "layer whose attention to use: first, last, or a number from 1"]
+AttentionOf = Annotated[
+    str, "whose attention to use: summary (the position the classifier reads) or words"
+]
 VOCABULARY_SIZE = 2000
 
 

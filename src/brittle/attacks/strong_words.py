@@ -60,7 +60,7 @@ def tack_on(
     *,
     context: RunContext = RunContext(),
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
-    words: Annotated[int, "how many of the strongest words to choose from"] = 5,
+    words: Annotated[int, "choose from this many of the strongest words"] = 5,
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
     labels = context.needed_labels("tack-on")
@@ -107,9 +107,9 @@ class StrongestSwap:
 def strongest_swap(
     *,
     context: RunContext = RunContext(),
-    n: Annotated[int, "how many words to replace (the paper: 1, 3 and 5)"] = 5,
+    n: Annotated[int, "number of words to replace (the paper: 1, 3 and 5)"] = 5,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
-    words: Annotated[int, "how many of the strongest words to choose from"] = 5,
+    words: Annotated[int, "choose from this many of the strongest words"] = 5,
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
     labels = context.needed_labels("strongest-swap")

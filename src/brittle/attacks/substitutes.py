@@ -147,7 +147,7 @@ def edit_request(
 Asks = tuple[type[Ask[Any]], ...]
 FIRST, LAST = "first", "last"
 SUMMARY, WORDS = "summary", "words"
-"""Whose attention counts: that of the position from which a text is read, or of all words."""
+"""Whose attention counts: the position that the classifier reads, or all words."""
 
 
 class Select(Protocol):
@@ -229,7 +229,7 @@ def _ranked(positions: Sequence[int], strength: NDArray[np.float64]) -> list[int
 
 
 TEXTS_PER_ASK = 256
-"""How many candidates of a case are built at once; their embeddings are in memory together."""
+"""How many candidates of a case are built at once; all their embeddings are in memory."""
 
 
 class Best(NamedTuple):
@@ -300,16 +300,16 @@ def take_words(target_words: Sequence[str], size: int) -> tuple[str, ...]:
     """Take the first words of a target's vocabulary; without one, the most common English words."""
     if not (isinstance(size, int) and size >= 2):
         raise UsageError(
-            f"Got --vocabulary {size!r}; expected a whole number, 2 or more: a word cannot be "
-            "replaced by itself. Without the flag its default holds."
+            f"Got --vocabulary {size!r}; expected a whole number, 2 or more: a word "
+            "cannot replace itself. Leave the flag out for the default."
         )
     from brittle.english.words import common_words
 
     words = tuple(target_words or common_words())[:size]
     if len(replacements(words, words[0] if words else "")) < 1:
         raise UsageError(
-            f"The vocabulary has {plural(len(words), 'words')} to choose from; "
-            "expected two or more. Use a target with a larger vocabulary, or another attack."
+            f"The vocabulary has {plural(len(words), 'words')} to choose from; expected "
+            "at least two. Use a target with a larger vocabulary, or another attack."
         )
     return words
 

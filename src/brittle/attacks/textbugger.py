@@ -21,7 +21,7 @@ from brittle.candidates.typos import beside
 from brittle.text import Text
 
 TWINS = {"o": "0", "l": "1", "a": "@"}
-"""The letters that Sub-C makes look alike; any other becomes its neighbour on the keyboard."""
+"""The letters that Sub-C replaces by look-alikes; others become a neighbour on the keyboard."""
 SHORTEST, LONGEST_PARTED, SHORTEST_SWAPPED = 3, 5, 5
 _END_OF_SENTENCE = regex.compile(r"[.!?…\n]")
 
@@ -123,10 +123,10 @@ def sentences(text: Text) -> list[tuple[int, int]]:
 @registered("textbugger")
 def textbugger(
     *,
-    neighbours: Annotated[str, "word vectors of Sub-W (a file, glove, counterfitted)"] = (
+    neighbours: Annotated[str, "word vectors for Sub-W (a file, glove, counterfitted)"] = (
         "counterfitted"
     ),
-    k: Annotated[int, "how many near words are tried"] = 5,
+    k: Annotated[int, "nearest words to try"] = 5,
 ) -> TextBugger:
     """Put the best of five bugs in important words (TextBugger: Li et al., 2019)."""
     check_count(k=k)

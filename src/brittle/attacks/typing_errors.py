@@ -20,7 +20,7 @@ from brittle.candidates.typos import Typos, beside
 from brittle.text import Text
 
 ALPHABET = ascii_letters + digits
-"""What Key* types: a word with any of these characters in it is still one word."""
+"""The characters that Key* types: a word that contains them is still one word."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def _change(text: Text, position: int, character: int, new: str, rng: Random) ->
 @registered("key")
 def key(
     *,
-    share: Annotated[float, "at most this share of the characters is changed"] = 0.1,
-    draws: Annotated[int, "how many random changes are tried in a step"] = 10,
+    share: Annotated[float, "largest share of the characters to change"] = 0.1,
+    draws: Annotated[int, "random changes to try in a step"] = 10,
 ) -> Key:
     """Type random neighbours on the keyboard (Key: Belinkov and Bisk, 2018)."""
     check_share(share=share)
@@ -96,8 +96,8 @@ def key(
 @registered("key-any")
 def key_any(
     *,
-    share: Annotated[float, "at most this share of the characters is changed"] = 0.1,
-    draws: Annotated[int, "how many random changes are tried in a step"] = 10,
+    share: Annotated[float, "largest share of the characters to change"] = 0.1,
+    draws: Annotated[int, "random changes to try in a step"] = 10,
 ) -> Key:
     """Type random letters and digits (Key*: Ebrahimi et al., 2018)."""
     check_share(share=share)
@@ -142,10 +142,10 @@ class Typo:
 @registered("typo")
 def typo(
     *,
-    words: Annotated[int, "how many words of a text become typos"] = 1,
-    draws: Annotated[int, "how many random texts are tried; the best is kept"] = 1,
+    words: Annotated[int, "number of words that become typos"] = 1,
+    draws: Annotated[int, "random texts to try; the best one is kept"] = 1,
     typos: Annotated[
-        str | None, "a file of lines 'word typo typo …' instead of nlpaug's English list"
+        str | None, "your own list, lines 'word typo typo …', instead of nlpaug's English one"
     ] = None,
 ) -> Typo:
     """Replace random words by typos that people make, whatever comes of it."""

@@ -32,32 +32,32 @@ from brittle.text import Text, is_word
 
 MIN_SCORE = 0.8
 REPORT_MIN_SCORE = 0.95
-"""In news most words belong to a term or a phrase, and few texts break: mistakes would be many."""
+"""In news most words belong to a term or a phrase: few texts break, many swaps would be wrong."""
 LOOSE_MIN_SCORE = 0.45
 MIN_FLUENCY = -3.0
-"""The least that log10 of the sentence's probability may fall by one substitute."""
+"""The largest drop of the sentence's log10 probability that one substitute may cause."""
 LEAST_GAIN, MOST_GAIN = -2.0, 1.0
-"""Beyond these, how likely a bigram is says no more about a substitute."""
+"""Beyond these bounds a bigram's probability says nothing more about a substitute."""
 LEAST_EXPECTED = 1.0
-"""A bigram that should have been seen so often, by the other word, and was not, is no English."""
+"""A bigram expected this often, judged by its other word, that was never seen is wrong English."""
 MIN_SHARE = 0.02
 USUAL_SHARE = 0.1
-"""A sense that a substitute has less often is none that a reader thinks of."""
+"""Readers do not think of a sense that a substitute has less often than this."""
 REPORT_SHARE = 0.2
-"""In news the sense must be so usual of the word itself."""
+"""In news the word itself must have the sense at least this often."""
 REPORT_RANK = 20_000
-"""In news a substitute must be one of so many most frequent words."""
+"""In news a substitute must be one of this many most frequent words."""
 UNKNOWN_SIMILARITY = 0.5
-"""The similarity of words of which one has no vector; only those that were read come so far."""
+"""The similarity of two words if one has no vector; only pairs that people read get this far."""
 QUANTIFIERS = frozenset({"little", "less", "least"})
-"""Words that count, as in "little wit", and that the stop words do not have."""
+"""Words of quantity, as in "little wit", that are missing in the stop words."""
 LONGEST_ABBREVIATION = 3
 SAME_FORM = (frozenset({"NN", "VB", "VBP"}), frozenset({"NNS", "VBZ"}), frozenset({"VBD", "VBN"}))
-"""Tags of one form of a word, by which nouns and verbs are told apart, or past and participle."""
+"""Tags of a word form: they tell nouns from verbs, and the past tense from the participle."""
 NOUN_TAGS = frozenset({"NN", "NNS"})
 BASE_TAG: Mapping[str, str] = {"n": "NN", "v": "VB", "a": "JJ", "r": "RB"}
 SYNONYM = "="
-"""The mark of a substitute that shares a sense with the word; the others are those of `NEAR`."""
+"""The mark of a substitute that shares a sense with the word; `NEAR` has the other marks."""
 
 
 @dataclass(frozen=True)

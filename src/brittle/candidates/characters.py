@@ -29,7 +29,7 @@ from brittle.text import Text, Word
 INVISIBLE, REORDER, BACKSPACE = "invisible", "reorder", "backspace"
 LEET = dict(zip("aeiostAEIOST", "431057431057"))
 FULL_WIDTH_SHIFT = 0xFEE0
-"""A full-width character comes so many code points after the plain one, from ! to ~."""
+"""The distance in code points from a plain character to its full-width form, from ! to ~."""
 
 
 def _one_then_all(word: str, other: Mapping[str, str]) -> list[str]:
@@ -120,14 +120,14 @@ class CharacterClass:
 CLASSES: Mapping[str, CharacterClass] = {
     one.name: one
     for one in (
-        CharacterClass(LOOK_ALIKE, "letters become letters that look the same", _look_alike),
-        CharacterClass(INVISIBLE, "invisible characters are inserted", _invisible),
-        CharacterClass(REORDER, "letters are stored in another order than displayed", _reorder),
-        CharacterClass(BACKSPACE, "a character and a backspace are inserted", _backspace),
-        CharacterClass("spacing", "letters are spaced out", _spacing),
-        CharacterClass("case", "upper and lower case are changed", _case),
+        CharacterClass(LOOK_ALIKE, "replace letters by letters that look the same", _look_alike),
+        CharacterClass(INVISIBLE, "insert invisible characters", _invisible),
+        CharacterClass(REORDER, "store letters in another order than the displayed one", _reorder),
+        CharacterClass(BACKSPACE, "insert a character and a backspace", _backspace),
+        CharacterClass("spacing", "put spaces between letters", _spacing),
+        CharacterClass("case", "change upper and lower case", _case),
         CharacterClass("leet", "letters become digits", _leet),
-        CharacterClass("full-width", "letters become wide ones", _full_width),
+        CharacterClass("full-width", "replace letters by full-width letters", _full_width),
     )
 }
 """The classes by name: the four of Boucher et al. (2022), then the others."""

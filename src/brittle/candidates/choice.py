@@ -21,15 +21,15 @@ PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = WORD_PRESETS = (
     *("paper", "careful", "strict", "loose", "any", "typo"),
 )
 PRESETS = (*WORD_PRESETS, *CHARACTER_CLASSES)
-"""Candidates by one word: as published; those a person would write; of these, the texts that also
-keep meaning and fluency (`brittle.goals.constraints`); those that a person might write; another
-name of the first; words with one typing error; and classes of edited characters."""
+"""Names of candidates: as published; what a person would write; the same, if the text also keeps
+meaning and fluency (`brittle.goals.constraints`); what a person might write; another name of the
+first; words with one typing error; and classes of edited characters."""
 LIKELY = "likely"
 CANDIDATES = (
     "careful, loose, any (or paper), typo, strict, look-alike (or another class of characters), or "
     "a JSON file {word: [substitutes]}"
 )
-SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
+SENSES = "senses of a word to use: the first N, or likely (default: depends on --candidates)"
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,24 @@ class CandidateSettings:
     """
 
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None
+    wordnet: Annotated[str | None, "your own folder of WordNet files"] = None
     candidates: Annotated[str, CANDIDATES] = PAPER
     senses: Annotated[str | None, SENSES] = None
-    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None
-    k: Annotated[int, "with neighbours: how many"] = DEFAULT_NEIGHBOURS
-    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None
+    neighbours: Annotated[
+        str | None, "use near words in word vectors instead (a file, glove, counterfitted)"
+    ] = None
+    k: Annotated[int, "with --neighbours: how many words"] = DEFAULT_NEIGHBOURS
+    within: Annotated[float | None, "with --neighbours: largest squared distance"] = None
     stop_words: Annotated[bool, "replace stop words too"] = True
-    spare: Annotated[int, "how many of the most frequent words to spare (Alzantot: 26)"] = 0
-    learn_from: Annotated[str | None, "with spare: data to count words in"] = None
+    spare: Annotated[int, "leave this many of the most frequent words unchanged (Alzantot: 26)"] = 0
+    learn_from: Annotated[str | None, "with --spare: data to count words in"] = None
 
 
 SYNONYMS = ("inflect", "wordnet", "candidates", "senses", "stop_words")
 SynonymSettings = Annotated[CandidateSettings, SYNONYMS]
-"""Of these settings, those of an attack on synonyms."""
+"""The settings that attacks with synonyms have."""
 ListSettings = Annotated[CandidateSettings, (*SYNONYMS, "neighbours", "k", "within")]
-"""The same, and those of word vectors."""
+"""The same, and the settings of word vectors."""
 
 
 def choose_proposal(settings: CandidateSettings, columns: Columns | None = None) -> Proposal:
@@ -76,7 +78,7 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
             "Use the attack rewrite, or auto with --levels rewrite."
         )
     if table is not None and not Path(table).suffix and not Path(table).exists():
-        raise unknown("candidates", table, PRESETS, "Or name a JSON file {word: [substitutes]}.")
+        raise unknown("candidates", table, PRESETS, "Or use a JSON file {word: [substitutes]}.")
     sources = [name for name in (wordnet, table, neighbours) if name is not None]
     if len(sources) > 1:
         raise UsageError(
@@ -84,14 +86,19 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
             "--candidates and --neighbours."
         )
     if within is not None and neighbours is None:
-        raise UsageError("--within limits the distance of --neighbours; name word vectors there.")
+        raise UsageError(
+            "--within limits the distance of --neighbours. Set --neighbours too, or leave out "
+            "--within."
+        )
     if within is not None and not (isinstance(within, int | float) and 0 < within < math.inf):
         raise UsageError(
-            f"Got --within {within!r}; expected a squared distance above 0, such as 0.5. Without "
-            "the flag all of the nearest words are taken."
+            f"Got --within {within!r}; expected a squared distance above 0, such as 0.5. "
+            "Without the flag brittle takes all nearest words."
         )
     if k != DEFAULT_NEIGHBOURS and neighbours is None:
-        raise UsageError("--k counts the words of --neighbours; name word vectors there.")
+        raise UsageError(
+            "--k is the number of --neighbours. Set --neighbours too, or leave out --k."
+        )
     if not isinstance(k, int) or k < 1:
         raise UsageError(
             f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
@@ -102,9 +109,12 @@ def choose_proposal(settings: CandidateSettings, columns: Columns | None = None)
             "candidates, a whole number, 0 or more."
         )
     if learn_from is not None and not spare:
-        raise UsageError("--learn-from names the data of --spare; say how many words to spare.")
+        raise UsageError(
+            "--learn-from is the data that --spare counts words in. Set --spare too, or leave "
+            "out --learn-from."
+        )
     if senses is not None and (table or neighbours) is not None:
-        raise UsageError("--senses chooses among WordNet's synonyms; name no other candidates.")
+        raise UsageError("--senses selects WordNet's synonyms. Leave it out with other candidates.")
     return _spared(_source(settings, table), settings, columns)
 
 
@@ -182,15 +192,17 @@ def choose_entities(
     if not entities:
         if table is not None or learn_from is not None:
             flag = "--learn-from" if table is None else "--entity-table"
-            raise UsageError(f"{flag} says where --entities come from; add --entities.")
+            raise UsageError(
+                f"{flag} is the source of --entities. Add --entities, or leave it out."
+            )
         return None
     from brittle.candidates.entities import Entities
     from brittle.candidates.training_data import learn_once
 
     if not labels:
         raise UsageError(
-            "Got --entities for a target without labels: it answers texts, and entities are chosen "
-            "by the class of a text. Leave --entities out."
+            "Got --entities for a target without labels: it answers with texts, and "
+            "entities depend on the class of a text. Leave --entities out."
         )
     if table is not None:
         if learn_from is not None:

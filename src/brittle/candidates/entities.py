@@ -17,7 +17,7 @@ from brittle.text import Text, is_word
 
 SPACY = SpacyRecognizer()
 OWN_TOP, OTHER_TOP = 15, 30
-"""How many entities of a type count as frequent in the class itself and in the other classes."""
+"""How many entities of a type count as frequent, in the class itself and in the other classes."""
 EXPECTED = 'an object such as {"positive": {"PERSON": "Lee"}}: class of the text, type, word'
 Counts = Mapping[str, Counter[str]]
 """How often each entity occurs, by type."""
@@ -55,9 +55,10 @@ class Entities:
         empty = set(range(len(labels))) - {index for index, _ in texts}
         if empty:
             raise UsageError(
-                f"The examples to learn entities from hold none of class {labels[min(empty)]!r}. "
-                f"Expected labelled examples of {', '.join(labels)}. Name other data with "
-                "--learn-from, or say which label is which with --labels DATA=TARGET,…"
+                "The examples to learn entities from contain none of class "
+                f"{labels[min(empty)]!r}. Expected labelled examples of "
+                f"{', '.join(labels)}. Name other data with --learn-from, or say which "
+                "label is which with --labels DATA=TARGET,…"
             )
         counts: list[defaultdict[str, Counter[str]]] = [defaultdict(Counter) for _ in labels]
         found = recognizer.entities(raw for _, raw in texts)

@@ -25,9 +25,9 @@ MIN_WORDS = {"question": 3, "command": 2}
 MIN_STATEMENT_WORDS = 4
 """Shorter sentences are interjections, headings or names: they get no opener and no full stop."""
 MANY_SENTENCES = 3
-"""In a text of so many sentences the opener stands before the last statement: it sums up."""
+"""In a text with this many sentences the opener goes before the last statement, which sums up."""
 MAX_NAMES = 3
-"""With more capitals a sentence may be two: a title that runs into the first sentence."""
+"""A sentence with more capitals may be a title that runs into the first sentence."""
 KINDS_OF_OPENERS = {
     "any": ("any",),
     "clause": ("clause", "any"),
@@ -38,7 +38,7 @@ KINDS_OF_OPENERS = {
 }
 JUDGING = frozenset({"JJ", "JJR", "JJS"})
 PREDICATES = JUDGING | {"RB", "RBR", "RBS"}
-"""Tags of what follows "is" where a sentence says what something is like."""
+"""Tags of the words after "is" in a description."""
 PRONOUNS = frozenset({"PRP", "EX", "DT", "WP", "WDT", "WRB"})
 FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 COPULAS = frozenset({"is", "are", "was", "were", "'s", "'re", "be", "been"})

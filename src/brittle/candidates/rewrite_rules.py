@@ -28,7 +28,7 @@ _ARROW = re.compile(r"\s+(<?->)\s*")
 _TAG = re.compile(r"[A-Z]+\$?")
 _COPY = re.compile(r"\{(\d)\}")
 SENTENCES = ("any", "judgement", "clause", "nouns", "verb", "later", "question", "command")
-"""The kinds of sentences that an opener stands before; `any` is any statement."""
+"""The kinds of sentences that can have an opener; `any` is any statement."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class _Builder:
             kind = opener["before"]
             if kind not in SENTENCES:
                 known = ", ".join(SENTENCES)
-                raise UsageError(f"An opener stands before {kind!r}; expected one of {known}.")
+                raise UsageError(f"Got an opener before {kind!r}; expected one of {known}.")
             absent = frozenset(opener.get("absent", "").split())
             rows = [_opener(say.split(), absent) for say in opener["say"]]
             self.openers.setdefault(kind, []).extend(rows)
@@ -273,7 +273,7 @@ def _rule(find: str, writes: Iterable[str], conditions: Mapping[str, Any]) -> Re
     tokens = tuple(tuple(write.split()) for write in writes)
     if not any(element.words for element in elements):
         raise UsageError(
-            f"The pattern {find!r} has no word. A rule is looked up by one of its words."
+            f"The pattern {find!r} has no word. Add one: brittle looks up rules by their words."
         )
     if any(_TAG.fullmatch(token) for write in tokens for token in write):
         raise UsageError(
@@ -281,7 +281,9 @@ def _rule(find: str, writes: Iterable[str], conditions: Mapping[str, Any]) -> Re
         )
     copies = [int(number) for write in tokens for token in write for number in _COPY.findall(token)]
     if any(not 1 <= number <= len(elements) for number in copies):
-        raise UsageError(f"{{{max(copies)}}} is copied, but {find!r} has {len(elements)} tokens.")
+        raise UsageError(
+            f"{{{max(copies)}}} copies a token, but {find!r} has only {len(elements)}."
+        )
     shown = " | ".join(" ".join(write) for write in tokens)
     return RewriteRule(f"{find} -> {shown}", elements, tokens, **conditions)
 

@@ -35,7 +35,7 @@ _SHORT = 1  # a single letter before a full stop is an initial
 
 CLITICS = frozenset({"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"})
 MARKS = frozenset({",", ".", ";", ":", "!", "?"})
-"""Tokens without a blank before them in ordinary text."""
+"""Tokens that have no space before them in ordinary text."""
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,16 @@ def _is_abbreviated(form: str) -> bool:
 
 
 HEADLINE_WORDS = 4
-"""The capitals of so many words after the first tell a title from a sentence."""
+"""The capitals of this many words after the first show whether a sentence is a title."""
 NEWS_MARKS = frozenset({"(", "--", "-", "#", ":", "|"})
 MANY_NAMES = 5
-"""With so many capitals inside its sentences a text is a report even if somebody speaks in it."""
+"""A text with this many capitals inside its sentences is a report, even if it quotes somebody."""
 SPEAKERS = frozenset(
     {"i", "me", "my", "mine", "we", "us", "our", "ours", "you", "your", "yours", "let's"}
 )
 """A writer who uses one of these speaks to somebody, so an opener fits."""
 COUNTRY = "US"
-"""Written so it is a name, not a speaker."""
+"""In this spelling it is a name, not a speaker."""
 QUOTES = frozenset({'"', "“", "”", "quot", "&quot;"})
 _DATELINE = re.compile(r"\([A-Z][\w. ]{1,30}\)\s*--?\s|\b[A-Z]{3,}[A-Z, ]*\s--?\s")
 """The agency or the town before the dash of a report: "(Reuters) - ", "LONDON -- "."""
@@ -296,11 +296,11 @@ PREPOSITIONS = frozenset(
     | {"between", "under", "without", "within", "among", "amid", "despite", "through", "via"}
 )
 BARE = frozenset({"in", "on", "at", "by", "under", "into", "off", "out"})
-"""With one of these a noun without an article is a fixed phrase: "in doubt", "on sale"."""
+"""After one of these a noun without an article is a fixed phrase: "in doubt", "on sale"."""
 DETERMINERS = frozenset({"DT", "PRP$", "CD", "POS"})
 FINITE = frozenset({"VB", "VBP", "VBZ", "VBD"})
 GENITIVE = frozenset({"s", "'s", "’s"})
-"""The ending of a genitive as a word of its own, as in remains of a page: "Blair #39;s claim"."""
+"""A genitive ending as a separate word, as in leftovers of HTML: "Blair #39;s claim"."""
 OBJECTS = frozenset({"DT", "CD", "PRP", "PRP$", "JJ", "NN", "NNS", "NNP", "NNPS"})
 NAMING = frozenset({"JJ", "NN", "NNS", "NNP", "NNPS", "VBG", "VBN"})
 NOUN, VERB, ADJECTIVE = "n", "v", "a"

@@ -173,8 +173,8 @@ def load_rules(path: str | Path) -> Rules:
         lines = Path(path).read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"The rules in {name} cannot be read ({error}). Expected a file that brittle rules "
-            "mine has written."
+            f"The rules in {name} cannot be read ({error}). Expected a file written by "
+            "brittle rules mine."
         ) from error
     if not lines:
         raise UsageError(
@@ -185,12 +185,12 @@ def load_rules(path: str | Path) -> Rules:
     rules = tuple(_rule(line, n, labels, name) for n, line in enumerate(lines[1:], 2))
     if len(rules) != about.get("rules", len(rules)):
         raise UsageError(
-            f"The file {name} has {len(rules)} rules, but its first line says {about['rules']}: a "
-            "part of it is missing. Mine the rules again."
+            f"The file {name} has {len(rules)} rules, but its first line says "
+            f"{about['rules']}: some are missing. Mine the rules again."
         )
     if not rules:
         raise UsageError(
-            f"The file {name} holds no rule. Mine from more texts, or with a lower --min-support."
+            f"The file {name} has no rules. Mine from more texts, or with a lower --min-support."
         )
     return Rules(labels, rules, about)
 
@@ -256,8 +256,8 @@ def _header(line: str, name: str) -> dict[str, Any]:
         version = about.pop("brittle rules")
     except files.DAMAGED as error:
         raise UsageError(
-            f"{name} is no file of rules: its first line is {line[:60]!r} ({error}). Name a file "
-            "that brittle rules mine has written."
+            f"{name} is not a file of rules: its first line is {line[:60]!r} ({error}). "
+            "Use a file written by brittle rules mine."
         ) from error
     if version != FORMAT:
         raise UsageError(
@@ -273,12 +273,13 @@ def _rule(line: str, number: int, labels: tuple[str, ...], name: str) -> Rule:
         if rule.label not in labels:
             raise ValueError(f"the label {rule.label!r} is not among {', '.join(labels)}")
         if not is_word(rule.word) or not is_word(rule.substitute):
-            raise ValueError(f"{rule} does not replace one word by one word")
+            raise ValueError(f"{rule} does not replace one word with one word")
     except files.DAMAGED as error:
         raise UsageError(
-            f"Line {number} of the rules in {name} is damaged ({error}): {line[:60]!r}. Expected "
-            'such as {"label": "positive", "word": "funny", "substitute": "laughable", "salience": '
-            '1.2, "support": 40}.'
+            f"Line {number} of the rules in {name} is damaged ({error}): {line[:60]!r}. "
+            "Expected, for example: "
+            '{"label": "positive", "word": "funny", "substitute": "laughable", "salience": 1.2, '
+            '"support": 40}.'
         ) from error
     return rule
 

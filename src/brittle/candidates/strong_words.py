@@ -47,10 +47,10 @@ class StrongWords:
         empty = [label for label, count in zip(labels, counts) if not count]
         if empty:
             raise UsageError(
-                f"The examples to learn strong words from hold none of class {empty[0]!r}. "
-                f"Expected labelled examples of {', '.join(labels)}; got the labels "
-                f"{', '.join(sorted(classes)) or 'none'}. Name other data with --learn-from, or "
-                "say which label is which with --labels DATA=TARGET,…"
+                "The examples to learn strong words from contain none of class "
+                f"{empty[0]!r}. Expected labelled examples of {', '.join(labels)}; got "
+                f"the labels {', '.join(sorted(classes)) or 'none'}. Name other data with "
+                "--learn-from, or say which label is which with --labels DATA=TARGET,…"
             )
         # Sorted, so that words of equal strength stand in lexicographic order.
         words = {word: n for n, word in enumerate(sorted(set().union(*counts)))}

@@ -17,7 +17,7 @@ from brittle.errors import UsageError
 
 Learned = TypeVar("Learned")
 Learn = Callable[[Sequence[Example], Sequence[str], Mapping[str, str] | None], Learned]
-"""Learns from examples, for the labels of a target, by a map from labels of the data to these."""
+"""Learns from examples for a target's labels, with a map from labels of the data to them."""
 
 
 def learn_once(
@@ -57,8 +57,9 @@ def load_training_data(
     """
     if learn_from is None:
         raise UsageError(
-            f"This attack learns its {what} from labelled data, and the data attacked is not of "
-            "the catalogue. Name some with --learn-from, for example --learn-from train.csv."
+            f"This attack learns its {what} from labelled data, but the attacked data is "
+            "not a data set of the catalogue. Name training data with --learn-from, for "
+            "example --learn-from train.csv."
         )
     if learn_from in CATALOGUE:
         return data.load(learn_from, split="train").examples

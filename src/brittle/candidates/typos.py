@@ -21,7 +21,7 @@ from brittle.errors import MissingPackage, UsageError, install_command
 from brittle.text import is_word
 
 _ROWS = (("1234567890", 0.0), ("qwertyuiop", 0.5), ("asdfghjkl", 0.75), ("zxcvbnm", 1.25))
-"""The rows of a US keyboard from the top, each with its shift to the right, in keys."""
+"""The rows of a US keyboard from the top, each with its offset to the right, in keys."""
 
 
 def _build_table() -> dict[str, str]:
@@ -48,7 +48,7 @@ NEIGHBOURS: Mapping[str, str] = _PLAIN | {
     for key, near in _PLAIN.items()
     if key.isalpha()
 }
-"""The letters and digits beside each letter and digit, from the top left to the bottom right."""
+"""The neighbours of each letter and digit, from the top left to the bottom right."""
 
 
 def beside(character: str) -> str:
@@ -151,8 +151,8 @@ class Typos:
                 entries.setdefault(_key(word), {}).update(typos)
         if not entries:
             raise UsageError(
-                f"The typos in {str(path)!r} have no line with a word and a typo of it. Expected "
-                "lines such as 'because becuase becouse'."
+                f"The typos in {str(path)!r} have no line with a word and its typo. "
+                "Expected lines such as 'because becuase becouse'."
             )
         return Typos({word: tuple(typos) for word, typos in entries.items()})
 
@@ -171,8 +171,8 @@ def _package_file() -> Path:
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
     if not folders:
         raise MissingPackage(
-            f"The list of typos is that of the package {PACKAGE!r}, which is not installed. "
-            f"Install it with: {install_command('typos')}; or name a list of your own: --typos "
-            "FILE, with lines such as 'because becuase becouse'."
+            f"The list of typos comes from the package {PACKAGE!r}, which is not "
+            f"installed. Install it with: {install_command('typos')}. Or use a list of "
+            "your own: --typos FILE, with lines such as 'because becuase becouse'."
         )
     return Path(folders[0]) / PACKAGE_FILE

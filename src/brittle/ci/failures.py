@@ -15,10 +15,13 @@ from typing import Any
 
 from brittle.edits import patch
 from brittle.errors import UsageError, unknown
+from brittle.metrics.regression import newly_broken
 from brittle.results import Result, has_adversary
 from brittle.runs.run import Run
 from brittle.safety.files import write_whole
 from brittle.text import Text
+
+LINE_BREAKS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 
 
 @dataclass(frozen=True)
@@ -43,16 +46,20 @@ class Failure:
         return {**own, "original": dict(self.original), "text": dict(self.text)}
 
 
-def failures_of(run: Run) -> list[Failure]:
-    """Return the failures of a run that attacked a classifier of texts."""
+def failures_of(run: Run, old: Run | None = None) -> list[Failure]:
+    """Return the failures of a run that attacked a classifier of texts.
+
+    With an `old` run they are those that it did not have, as the gate lists them.
+    """
     if run.shape is not None:
         raise UsageError(f"{run.name!r} has pictures; failures become tests only for texts.")
-    rows = [row for row in run.results() if has_adversary(row)]
+    rows = run.results() if old is None else newly_broken(old.results(), run.results())
+    rows = [row for row in rows if has_adversary(row)]
     if any(row.label is None for row in rows):
         raise UsageError(f"{run.name!r} has no labels; failures become tests only with labels.")
     found = [_failure(row) for row in rows]
     if not found:
-        raise UsageError(f"{run.name!r} has no broken case: there is nothing to write.")
+        raise UsageError(f"{run.name!r} has no such broken case: there is nothing to write.")
     return found
 
 
@@ -81,15 +88,18 @@ def label_of(target: Any, text: str | Mapping[str, str]) -> str:
     return str(target.labels[int(scores.argmax())])
 
 
-def export_failures(run: Run, out: Path, to: str) -> list[Path]:
-    """Write the failures of a run for a tool, one of `WRITERS`; return the files written."""
+def export_failures(run: Run, out: Path, to: str, old: Run | None = None) -> list[Path]:
+    """Write the failures of a run for a tool, one of `WRITERS`; return the files written.
+
+    With an `old` run only those are written that it did not have.
+    """
     if to not in WRITERS:
         raise unknown("format", to, WRITERS)
     ending, writer = WRITERS[to]
     if out.suffix != ending:
         raise UsageError(f"Got {out.name!r} for --as {to}; expected a name that ends in {ending}.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    return writer(run, failures_of(run), out)
+    return writer(run, failures_of(run, old), out)
 
 
 TEST = '''\
@@ -222,7 +232,9 @@ def _checklist(run: Run, failures: Sequence[Failure], out: Path) -> list[Path]:
 
 
 def _jsonl(rows: Sequence[Mapping[str, Any]], out: Path) -> None:
-    write_whole(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    # Some readers take these signs for ends of lines.
+    write_whole(out, "".join(line.translate(LINE_BREAKS) + "\n" for line in lines))
 
 
 WRITERS: Mapping[str, tuple[str, Callable[[Run, Sequence[Failure], Path], list[Path]]]] = {

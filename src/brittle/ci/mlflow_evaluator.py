@@ -1,6 +1,6 @@
 """The MLflow evaluator `brittle`: the ladder's figures, the run and its report, with a model.
 
-MLflow imports this module by its entry point; nothing else does.
+MLflow imports this module by its entry point; mlflow itself is imported where it is used.
 
     mlflow.models.evaluate(
         model, data, targets="label", model_type="classifier", evaluators=["default", "brittle"],
@@ -15,9 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import mlflow
 import numpy as np
-from mlflow.models.evaluation import EvaluationResult, ModelEvaluator
 
 from brittle.ci.recording import Bounds, Recording, judged
 from brittle.errors import UsageError
@@ -55,8 +53,8 @@ class ScoredModel:
         return np.eye(len(self.labels))[[places[str(answer)] for answer in answers.ravel()]]
 
 
-class BrittleEvaluator(ModelEvaluator):  # type: ignore[misc]
-    """Attack a classifier of texts, and log what breaks it."""
+class BrittleEvaluator:
+    """Attack a classifier of texts, and log what breaks it: MLflow's `ModelEvaluator`, by form."""
 
     name = "brittle"
 
@@ -76,8 +74,11 @@ class BrittleEvaluator(ModelEvaluator):  # type: ignore[misc]
         evaluator_config: Mapping[str, Any] | None,
         model: Any = None,
         **kwargs: Any,
-    ) -> EvaluationResult:
+    ) -> Any:
         """Attack the model on the data, and log figures, the run and the page."""
+        import mlflow
+        from mlflow.models.evaluation import EvaluationResult
+
         config = dict(evaluator_config or {})
         if model is None:
             raise UsageError("brittle attacks a model, and got predictions alone. Pass the model.")
@@ -122,6 +123,8 @@ def _log_verdict(run: Run, config: Mapping[str, Any], folder: Path) -> dict[str,
     """Compare with a baseline or bounds, if the configuration names them."""
     if config.get("against") is None and config.get("max_broken") is None:
         return {}
+    import mlflow
+
     against, accepted = (
         Path(config[name]) if config.get(name) else None for name in ("against", "accepted")
     )

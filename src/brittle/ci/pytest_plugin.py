@@ -77,7 +77,7 @@ class Robustness:
         bounds = Bounds(baseline, max_broken, level, tolerance, known)
         is_update = self._config.getoption("--brittle-update") and baseline is not None
         if baseline is not None and not is_update and not baseline.exists():
-            self._end("fail", self._how_to_write(baseline))
+            self._end("fail", self._how_to_write(str(against)))
         folder = self._folder()
         found = self._path(examples) if isinstance(examples, str) else None
         data = str(found) if found is not None and found.exists() else examples
@@ -90,7 +90,7 @@ class Robustness:
         if is_update and baseline is not None:
             message = write_baseline(run, baseline)
             self._end("baseline written", message)
-        self._judge(run, bounds, folder / "report.html")
+        self._judge(run, bounds, folder / "report.html", str(against or ""))
 
     def assert_label(self, model: Any, text: str | Mapping[str, str], label: str) -> None:
         """Fail unless the model gives this label to a text; nothing is searched."""
@@ -105,7 +105,7 @@ class Robustness:
         if got != label:
             pytest.fail(f"{got!r} instead of {label!r}: {text}", pytrace=False)
 
-    def _judge(self, run: Run, bounds: Bounds, page: Path) -> None:
+    def _judge(self, run: Run, bounds: Bounds, page: Path, against: str) -> None:
         """End the test as the verdict says, with its figures as properties."""
         from brittle.ci.recording import judged
 
@@ -119,7 +119,9 @@ class Robustness:
         if verdict.outcome == "pass":
             self._note("outcome", "pass")
             return
-        self._end(verdict.outcome, _message(verdict, run))
+        root = self._config.rootpath
+        verdict = verdict.with_page(str(page.relative_to(root)))
+        self._end(verdict.outcome, _message(verdict, str(run.path.relative_to(root)), against))
 
     def _end(self, outcome: str, message: str) -> NoReturn:
         """End the test: a failure fails, all else is skipped, unless --brittle-strict is given."""
@@ -146,7 +148,7 @@ class Robustness:
             ignored.write_text("*\n")
         return folder
 
-    def _how_to_write(self, baseline: Path) -> str:
+    def _how_to_write(self, baseline: str) -> str:
         return (
             f"There is no baseline at {baseline}. Write it with the model that is in use now:\n"
             f'    pytest --brittle-update "{self._node.nodeid}"\n'
@@ -154,15 +156,16 @@ class Robustness:
         )
 
 
-def _message(verdict: Verdict, run: Run) -> str:
-    """Return the verdict and what can be done about it."""
+def _message(verdict: Verdict, run: str, against: str) -> str:
+    """Return the verdict and what can be done about it, from pytest's root folder."""
+    old = f" --against {against}" if against else ""
     lines = [str(verdict), ""]
     if verdict.outcome == "fail":
         lines += [
             "Keep the failures as tests that need no attack:",
-            f"    brittle export {run.path} tests/failures.jsonl --as pytest",
+            f"    brittle export {run} tests/failures.jsonl --as pytest{old}",
             "Accept a failure that is known, by its case:",
-            f'    brittle accept {run.path} CASE --why "…" --file tests/accepted.toml',
+            f'    brittle accept {run} CASE --why "…" --file tests/accepted.toml',
             "If the change is wanted, write the baseline again: pytest --brittle-update",
         ]
     return "\n".join(lines).rstrip()

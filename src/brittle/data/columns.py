@@ -17,7 +17,7 @@ import numpy as np
 from brittle.errors import UsageError, unknown
 
 TEXT_NAMES = ("text", "sentence")
-"""Names are compared without regard to case and outer blanks, here and where a user gives them."""
+"""Names are compared without case and outer spaces, here and in what users type."""
 LABEL_NAME = "label"
 NO_LABEL = ""
 
@@ -58,7 +58,9 @@ def choose(
     if text:
         texts = tuple(_find_column(where, name, names, "--text") for name in text)
         if len(set(texts)) < len(texts):
-            raise UsageError(f"{where}: --text names a column twice: {', '.join(texts)}.")
+            raise UsageError(
+                f"{where}: --text has a column twice: {', '.join(texts)}. Leave one out."
+            )
     else:
         usual = [name for name in TEXT_NAMES if matches(name, names)]
         if not usual:
@@ -116,7 +118,7 @@ def _listed(names: list[str], limit: int = 20) -> str:
 
 
 MIN_WORDS = 3
-"""The label column holds texts, not classes, if half of its labels have as many words."""
+"""The label column holds texts, not classes, if half of its labels have this many words."""
 
 
 class EmptySides:
@@ -164,16 +166,16 @@ class EmptySides:
         if self.are_left_out:
             sides = (*text, str(self.columns.label))
             return (
-                f"{where}: {self.rows - self.whole:,} of {self.rows:,} rows have an empty side "
-                f"({self._count_blank(sides)}) and are left out. Fill them in if they should "
-                "count.",
+                f"{where}: {self.rows - self.whole:,} of {self.rows:,} rows have an empty "
+                f"side ({self._count_blank(sides)}) and are left out. Fill them in to "
+                "include them.",
             )
         if self._have_texts or len(text) < 2 or not self.halved:
             return ()
         return (
             f"{where}: {self.halved:,} of {self.rows:,} rows have an empty side "
-            f"({self._count_blank(text)}). They are read as they are, though a label says little "
-            "of half a pair: fill them in, or leave these rows out.",
+            f"({self._count_blank(text)}). They are kept, but a label means little for "
+            "half a pair: fill them in, or leave these rows out.",
         )
 
     def _count_blank(self, sides: Sequence[str]) -> str:

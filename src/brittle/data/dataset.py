@@ -137,9 +137,10 @@ class ExampleCollector:
                 self.rows.add(example)
         except OSError as error:
             raise UsageError(
-                "The data are too large to be kept in memory, and cannot be written to the "
-                f"temporary folder {tempfile.gettempdir()} ({error.strerror or error}). Make room "
-                "there, or name another folder: TMPDIR=FOLDER."
+                "The data are too large to be kept in memory, and cannot be written to "
+                f"the temporary folder {tempfile.gettempdir()} "
+                f"({error.strerror or error}). Free some space there, or choose another "
+                "folder: TMPDIR=FOLDER."
             ) from error
 
 
@@ -234,7 +235,7 @@ class Dataset:
         if limit is None:
             return range(len(self.examples))
         if limit < 1:
-            raise UsageError(f"The limit is {limit}. Expected at least 1, or none at all.")
+            raise UsageError(f"The limit is {limit}. Expected at least 1, or None.")
         order = array("Q", range(len(self.examples)))
         Random(f"take:{seed}").shuffle(order)
         return order[:limit]
@@ -282,7 +283,9 @@ def check_table_path(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(f"Got the file {path}. Expected a name that ends in .csv or .jsonl.")
     if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {path.parent} for the file {path.name}. Create it.")
+        raise UsageError(
+            f"The folder {path.parent} for the file {path.name} does not exist. Create it."
+        )
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:

@@ -40,7 +40,7 @@ def dark_warning(encoded: Iterable[str]) -> str | None:
     if not largest:
         return None
     return (
-        f"{DARK} {largest} of 255, which is nearly black. Whole numbers are read as 0 to 255: if "
+        f"{DARK} {largest} of 255, which is nearly black. Whole numbers mean 0 to 255: if "
         f"{largest} stands for white, divide the pixels by {largest} first."
     )
 
@@ -52,8 +52,9 @@ def check_sizes(encoded: Sequence[str], names: Sequence[str] = ()) -> None:
         if size != sizes[0]:
             here, first = (names[i], names[0]) if names else (f"Row {i} (counted from 0)", "row 0")
             raise UsageError(
-                f"{here} is a picture of {_size(size)}, but {first} one of {_size(sizes[0])}. "
-                "Expected pictures of one size and one number of channels: resize them."
+                f"{here} is a picture of {_size(size)}, but {first} is one of "
+                f"{_size(sizes[0])}. Expected pictures of one size and one number of "
+                "channels: resize them."
             )
 
 
@@ -92,8 +93,8 @@ def _rows_of_pixels(count: int, pixels: int) -> UsageError:
     side = math.isqrt(pixels)
     shape = f"{count}, {side}, {side}" if side * side == pixels else f"{count}, height, width"
     return UsageError(
-        f"Got {count} rows of {pixels} numbers, and labels, as examples. Expected pictures × "
-        f"height × width, with or without channels: pictures.reshape({shape})."
+        f"Got {count} rows of {pixels} numbers and labels as examples. Expected pictures "
+        f"× height × width, with or without channels: pictures.reshape({shape})."
     )
 
 
@@ -303,8 +304,8 @@ def _label(where: str, value: object) -> str | None:
 
 def _no_label(where: str) -> UsageError:
     return UsageError(
-        f"{where}: the label is missing. Fill it in, remove the row, or take all of the data as "
-        'unlabelled (leave the labels out; on the command line, --label "").'
+        f"{where}: the label is missing. Fill it in, remove the row, or treat all of the "
+        'data as unlabelled (leave the labels out; on the command line, --label "").'
     )
 
 
@@ -383,9 +384,9 @@ def _class_name(where: str, value: object, classes: tuple[str, ...]) -> object:
     if 0 <= value < len(classes):
         return classes[value]
     raise UsageError(
-        f"{where}: the label is {value}, which stands for no class (there are {len(classes)}: "
-        f"{', '.join(classes)}). Public test sets often hide their labels: use another split "
-        '(--split validation), or take the data as unlabelled with --label "".'
+        f"{where}: the label is {value}, which is not a class (there are {len(classes)}: "
+        f"{', '.join(classes)}). Public test sets often hide their labels: use another "
+        'split (--split validation), or treat the data as unlabelled with --label "".'
     )
 
 

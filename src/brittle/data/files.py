@@ -62,7 +62,7 @@ def load(
     check_is_file(path)
     kind = ending(path.name)
     if kind is None:
-        raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TEXT}.")
+        raise UsageError(f"{path}: unknown file ending. Expected a file named {ENDINGS_TEXT}.")
     try:
         return _load_table(source, path, TABLE_READERS[kind](path), text, label, locked, skip_bad)
     except OSError as error:
@@ -82,7 +82,7 @@ def _load_table(
         raise bad_table(str(path), table.problems, 0, can_skip=False)
     if not table.columns:
         raise UsageError(
-            f"{path} is empty. Expected a first line that names the columns, and rows."
+            f"{path} is empty. Expected a first line with the column names, then rows."
         )
     where, about = str(path), (list[UsageError](), list[str]())
     try:
@@ -95,7 +95,7 @@ def _load_table(
         columns = guess
     try:
         if next(table.rows(), None) is None and not table.problems.count:
-            raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
+            raise UsageError(f"{path} has column names but no rows. Expected at least one example.")
         read = read_rows(
             where,
             table.rows(),
@@ -157,8 +157,8 @@ def split_files(folder: str | Path) -> dict[str, Path]:
         split = file.name[: -len(suffix)] if suffix else ""
         if split in found:
             raise UsageError(
-                f"The folder {folder} has two files of the {split} split: {found[split].name} and "
-                f"{file.name}. Leave one."
+                f"The folder {folder} has two files of the {split} split: "
+                f"{found[split].name} and {file.name}. Remove one of them."
             )
         if split in SPLITS:
             found[split] = file

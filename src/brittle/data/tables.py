@@ -31,7 +31,7 @@ SURROGATE = 0xDC00  # Python reads a byte that is not UTF-8 as this number and t
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 
 Note = Callable[[str, str, UsageError], None]
-"""Receives a row that cannot be read: the kind of problem, its place, and the error."""
+"""Receives a row that cannot be read: the kind of problem, its position, and the error."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def _objects(path: Path, note: Note | None = None) -> Iterator[tuple[str, dict[s
                 )
         except (ValueError, RecursionError) as error:
             bad = UsageError(
-                f"{where}: this is not JSON ({error}). Expected one object a line, such as "
-                '{"text": "a fine film", "label": "positive"}.'
+                f"{where}: this is not JSON ({error}). Expected one object per line, such "
+                f'as {{"text": "a fine film", "label": "positive"}}.'
             )
         except UsageError as error:
             bad = error
@@ -149,10 +149,12 @@ def _read_separated(
     if any(map(_NO_TEXT.search, header)):
         raise _not_utf8(path)
     if any("\0" in name for name in header):
-        raise UsageError(f"{path}: the column names hold NUL characters. {_hint(path, 'UTF-16')}")
+        raise UsageError(
+            f"{path}: the column names contain NUL characters. {_hint(path, 'UTF-16')}"
+        )
     for line, cells in records:
         if is_fine is not None and not is_fine(dict(zip(header, cells)).values()):
-            raise UsageError(f"{path}, line {line}: a quotation mark is closed in another line.")
+            raise UsageError(f"{path}, line {line}: a quotation mark is closed on another line.")
     return FileTable(tuple(header), partial(_named_records, path, separator, quoted), problems)
 
 
@@ -207,8 +209,8 @@ def _records(
 
 def _bad_quotes(where: str, error: csv.Error) -> UsageError:
     return UsageError(
-        f"{where}: the row that starts here cannot be read ({error}). "
-        "Check its quotation marks: inside a quoted cell they are doubled."
+        f"{where}: the row that starts here cannot be read ({error}). Check its quotation "
+        "marks: inside a quoted cell, write them twice."
     )
 
 
@@ -250,7 +252,9 @@ def _open_unpacked(path: Path) -> io.BufferedReader:
         return io.BufferedReader(_Unpacked(path, file), GZIP_BYTES)
     if path.suffix.lower() == ".gz" and start:
         file.close()
-        raise UsageError(f"{path}: this is no gzip file. Remove .gz from its name, or pack it.")
+        raise UsageError(
+            f"{path}: this is not a gzip file. Remove .gz from its name, or compress it."
+        )
     return file
 
 
@@ -293,7 +297,7 @@ def _not_utf8(path: Path) -> UsageError:
                     f"0x{error.object[error.start]:02x}). "
                     f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
                 )
-    return UsageError(f"{path}: this file changes while it is read. Try again.")
+    return UsageError(f"{path}: this file changed while brittle read it. Try again.")
 
 
 def _hint(path: Path, encoding: str) -> str:

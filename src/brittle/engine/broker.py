@@ -195,11 +195,11 @@ class Broker:
     def _allowed(self, batch: list[bytes]) -> tuple[list[bytes], Exception | None]:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
-            return [], Interrupted("Stopped as asked, after the batch that was under way.")
+            return [], Interrupted("Stopped on request after the current batch.")
         if self.most_tokens is not None and self.totals.tokens >= self.most_tokens:
             return [], LimitReached(
                 f"The limit of {self.most_tokens} tokens is reached. The same command with a "
-                "higher --max-tokens goes on from here.",
+                "higher --max-tokens continues from here.",
                 "--max-tokens",
             )
         granted = self.grant(len(batch))
@@ -207,7 +207,7 @@ class Broker:
             return batch, None
         return batch[:granted], LimitReached(
             f"The limit of {self.most_sent} items sent to the target is reached. The same "
-            "command with a higher --max-sent goes on from here."
+            "command with a higher --max-sent continues from here."
         )
 
     def _noted(

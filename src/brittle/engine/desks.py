@@ -20,7 +20,7 @@ from brittle.errors import RunStopped, TargetError, UsageError
 T = TypeVar("T")
 
 MAX_BATCH = 1 << 21
-"""The sum of the sizes of a batch's items: more would fill memory, and is no faster."""
+"""The largest sum of the sizes of a batch's items: more fills memory and is not faster."""
 
 
 class BatchSize:

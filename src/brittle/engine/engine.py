@@ -53,7 +53,7 @@ from brittle.goals.constraints import Constraint
 from brittle.statuses import Status
 
 TEXTS_KEPT_PER_CASE = 500
-"""Under a limit on the whole run: how many texts must still be allowed for each running case."""
+"""With a limit on the whole run: how many texts must still be allowed for each running case."""
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Engine:
         failing = 0
         while True:
             if self.broker.stopping.is_set():
-                raise Interrupted("Stopped as asked, after the round that was under way.")
+                raise Interrupted("Stopped on request after the current round.")
             ended: list[Outcome] = []
             fresh = list(self._admitted(source, running))
             if fresh:
@@ -157,8 +157,8 @@ class Engine:
                     continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
-                        f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
-                        "declare. Add it to its `asks`."
+                        f"Attack {self.name!r} asks {type(leaf).__name__}, but does not "
+                        "declare it. Add it to the attack's `asks`."
                     )
                 asks.setdefault(self._question(leaf), RoundAsks()).add(r.case, leaf, items)
         answers: dict[str, RoundAnswers] = {}

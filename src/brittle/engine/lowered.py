@@ -21,9 +21,9 @@ from brittle.goals.constraints import Constraint
 from brittle.statuses import LevelStatus
 
 NOT_PROVED = "not proved: candidates were scored in a lower precision"
-"""The reason of a case that would be proved if its candidates had been scored in float32."""
+"""The reason of a case that float32 scores of its candidates would have proved."""
 CONFIRMED = ("broken", "unconfirmed")
-"""The statuses of cases whose best candidate was scored alone, in float32, when the case ended."""
+"""The statuses for which the best candidate is scored alone in float32 when the case ends."""
 
 
 @dataclass(frozen=True)

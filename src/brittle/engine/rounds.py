@@ -120,8 +120,8 @@ def _named_errors(goal: Goal) -> Iterator[None]:
         raise
     except Exception as error:
         raise RunStopped(
-            f"The goal {goal} failed with {message_of(error)}. Correct it; the same command "
-            "resumes the run."
+            f"The goal {goal} failed with {message_of(error)}. Correct it, then run the "
+            "same command again to resume."
         ) from error
 
 

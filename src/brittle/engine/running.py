@@ -23,7 +23,7 @@ from brittle.goals import status_of_silence
 from brittle.statuses import LevelStatus, Status
 
 Question = tuple[Ask[Any], Sequence[Any]]
-"""A plain question and the items to ask it about."""
+"""A plain question and its items."""
 
 
 RAISED = "the attack raised"
@@ -45,8 +45,8 @@ def all_failed(count: int, reason: str, attack: str) -> TargetDown:
     """Build the error that stops a run whose last cases all failed, by the target or the attack."""
     whose = f"attack {attack!r}" if reason.startswith(RAISED) else "target"
     return TargetDown(
-        f"The last {count} cases all ended in an error; the last one: {reason}. Mend the {whose}, "
-        "then resume with --retry-errors."
+        f"The last {count} cases all ended in an error; the last one: {reason}. Fix the "
+        f"{whose}, then resume with --retry-errors."
     )
 
 
@@ -128,9 +128,9 @@ SOME_SILENT, ALL_SILENT = "some candidates got no label", "no candidate got a la
 
 
 FIRST_PART = 4
-"""The number of candidates of a path that are asked about first."""
+"""How many candidates of a path are asked about first."""
 MAX_WINNERS = 32
-"""Of a search with costs: how many winners are kept, in case the cheapest fail when asked alone."""
+"""For searches with costs: how many winners to keep, in case the cheapest fail when asked alone."""
 
 
 @dataclass
@@ -307,7 +307,7 @@ class RunningCase:
     def unfit(self, unfit: Unfit) -> Outcome:
         """Build the outcome of a case that its search calls unfit."""
         if self.has_offered:
-            misuse = "called the case unfit after it had tried candidates"
+            misuse = "raised Unfit after it had tried candidates"
             return self.outcome("error", f"the attack {misuse}: {unfit}. Let the search end.")
         return self.outcome("skipped", str(unfit))
 

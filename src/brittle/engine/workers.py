@@ -39,8 +39,9 @@ class JobThreads:
             tag, value, error = self._done.get(timeout=timeout)
         except queue.Empty:
             raise TargetDown(
-                f"The target has not answered within {timeout:g} seconds and seems to hang. "
-                "Nothing finished is lost: the same command resumes; --watchdog sets the limit."
+                f"The target has not answered within {timeout:g} seconds and seems to "
+                "hang. No finished case is lost: the same command resumes the run. "
+                "--watchdog sets the limit."
             ) from None
         if error is not None and not isinstance(error, Exception):
             raise error
@@ -81,7 +82,7 @@ def exit_refused(error: SystemExit) -> TargetDown:
     call, hint = f"SystemExit({error.code!r})", ""
     if isinstance(error, ProcessExit):
         call = f"os._exit({error.code!r})"
-        hint = " In `brittle attack --workers 2` only the cases fail in which it does so."
+        hint = " With `brittle attack --workers 2` only the cases fail that cause it."
     return TargetDown(f"The target tried to end the whole program: {call}.{hint}")
 
 

@@ -26,11 +26,11 @@ from brittle.text import LONG, SwappedText, Text, Word
 
 SHIPPED = Path(__file__).with_name("bigrams.bin.xz")
 BREAK = "|"
-"""The token of punctuation, and of the two ends of a text."""
+"""The token for punctuation, and for the start and the end of a text."""
 HOLE = "____"
 DISCOUNT = 0.75
 GENERAL_SHARE = 0.1
-"""How much of a word's probability comes from its rank in general English, not from its count."""
+"""The weight of a word's rank in general English in its probability; its count has the rest."""
 ZIPF = 0.1
 FLOOR = 1e-8
 

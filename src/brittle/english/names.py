@@ -31,7 +31,7 @@ from brittle.text import Text
 
 NEIGHBOURS = 10
 MIN_NAMES = 5
-"""A word is used as a name if so many of its nearest words can be nothing but names."""
+"""A word counts as a name if at least this many of its nearest words can only be names."""
 
 
 def name_positions(text: Text) -> frozenset[int]:
@@ -87,7 +87,7 @@ LONGEST_QUOTATION = 6
 LONGEST_TITLE = 7
 """A longer run of words with capitals is a headline."""
 MOST_CAPITALS = 0.5
-"""In a field where more of the words have capitals, they say nothing."""
+"""In a field where more of the words have capitals, capitals say nothing about names."""
 
 _INSIDE = frozenset({"a", "an", "and", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 _QUOTE = re.compile(r"[\"“”«»]|``|''")

@@ -17,8 +17,8 @@ from brittle.text import Text
 
 SHIPPED = Path(__file__).with_name("usage.txt.xz")
 TRANSITIVE, INTRANSITIVE, LINKING, INFINITIVE, CLAUSE, ING = "tilvcg"
-"""Kinds of what stands after a verb: an object; nothing, or a phrase with a preposition; an
-adjective; "to" and a verb; "that"; a form in -ing."""
+"""What can follow a verb: an object; nothing or a phrase with a preposition; an adjective; "to" and
+a verb; "that"; a form in -ing."""
 AUXILIARIES = FORMS_OF_BE | {"get", "gets", "got", "getting"}
 OBJECTS = frozenset({"DT", "PRP", "PRP$", "CD", "NN", "NNS", "NNP", "NNPS", "PDT"})
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS"})

@@ -81,8 +81,9 @@ def load_vectors(source: str) -> Vectors:
     path = Path(source)
     if not path.is_file():
         raise UsageError(
-            f"There are no word vectors at {source!r}. Give {GLOVE!r}, {COUNTERFITTED!r}, a text "
-            "file of vectors, or a .npy file with NAME.words.txt beside it."
+            f"There are no word vectors at {source!r}. Give {GLOVE!r}, {COUNTERFITTED!r}, "
+            "a text file of vectors, or a .npy file with NAME.words.txt in the same "
+            "folder."
         )
     return _load_array(path) if path.suffix == ".npy" else _load_text(path)
 
@@ -100,8 +101,8 @@ def _load_array(path: Path) -> Vectors:
     names = path.with_suffix(".words.txt")
     if not names.is_file():
         raise UsageError(
-            f"The vectors in {path.name!r} have no words: expected {str(names)!r} beside the "
-            "array, with one word a line."
+            f"The vectors in {path.name!r} have no words: expected {str(names)!r} next to "
+            "the array, with one word per line."
         )
     try:
         words = names.read_text(encoding="utf-8").removesuffix("\n").split("\n")
@@ -124,7 +125,7 @@ def _load_text(path: Path) -> Vectors:
         size = int(counts[1]) if has_header else len(counts) - 1
         if size < 1:
             raise UsageError(
-                f"{str(path)!r} does not begin with word vectors, but with {first[:60]!r}. "
+                f"{str(path)!r} begins with {first[:60]!r}, which is not a word vector. "
                 "Expected a word and its numbers on each line."
             )
         rest = (line for line in chain([] if has_header else [first], lines) if line.strip())

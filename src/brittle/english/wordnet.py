@@ -134,8 +134,8 @@ def checked_folder(folder: str | Path) -> Path:
     ]
     if missing:
         raise UsageError(
-            f"The WordNet folder {str(root)!r} lacks {', '.join(missing)}. Give the folder "
-            "that holds the data and index files of WordNet, such as Debian's wordnet-base."
+            f"The WordNet folder {str(root)!r} lacks {', '.join(missing)}. Use the folder "
+            "with the data and index files of WordNet, such as Debian's wordnet-base."
         )
     return root
 
@@ -183,10 +183,10 @@ def wordnet_lines(path: Path) -> Iterator[str]:
 
 SENSES_FILE = Path(__file__).with_name("senses.txt.xz")
 SIMILAR, SIBLING, WIDER, NARROWER = NEAR = ("&", "+", "@", "~")
-"""Marks of near words: similar; similar to the same word; a kind of it; it is a kind of this."""
+"""Marks of near words: similar; similar to the same word; a hyponym; a hypernym."""
 OPPOSITE = "!"
 PRIOR = 3.0
-"""How many uses the order of the senses counts for, beside those that were counted."""
+"""How many uses the order of the senses is worth, in addition to the counted uses."""
 
 _NEAR = re.compile(r"([&+@~!])([^:\s]+):(\d+):(\d+)")
 
@@ -263,7 +263,7 @@ def senses() -> Senses:
 
 SUBSTITUTES_FILE = Path(__file__).with_name("substitutes.txt")
 NEVER, SOMETIMES, MOSTLY = GRADES = (0, 1, 2)
-"""How a substitute was read: not found fit; fit by meaning or neighbours; fit nearly everywhere."""
+"""How readers judged a substitute: unfit; fit by meaning or neighbours; fit nearly everywhere."""
 
 
 class Substitutes:

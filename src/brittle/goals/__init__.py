@@ -79,4 +79,4 @@ __getattr__ = lazily(
         "texts": ("Changed", "Copied", "Dropped", "Keyword", "LengthRatio", "Lost"),
     },
 )
-"""A goal is imported when it is used: reading a run needs few of them."""
+"""Goals are imported on first use: reading a run needs few of them."""

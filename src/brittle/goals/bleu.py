@@ -18,7 +18,7 @@ from brittle.goals.protocol import Candidates, Losses, Wins
 from brittle.goals.texts import EMPTY, judge_texts, parse_number, translation_before
 
 REFERENCES = ("either", "example", "translation")
-"""What a translation is compared with; `either` is the example's reference where it has one."""
+"""What a translation is compared with; `either` is the example's reference if it has one."""
 
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:
@@ -39,8 +39,8 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     """
     if len(hypotheses) != len(references) or not hypotheses:
         raise UsageError(
-            f"Got {len(hypotheses)} translations and {len(references)} references for BLEU; "
-            "expected as many of both, and at least one."
+            f"Got {len(hypotheses)} translations and {len(references)} references for "
+            "BLEU; expected the same number of each, and at least one."
         )
     score = _metrics().BLEU().corpus_score(list(hypotheses), [list(references)]).score
     return min(100.0, float(score))

@@ -21,7 +21,7 @@ from brittle.errors import UsageError
 
 SIMILARITY_DIGITS = 4
 Answers = Callable[[str, Sequence[Any]], tuple[list[Any], Mapping[int, Exception]]]
-"""Answers a question about items; the answer is None where it failed, with the failure."""
+"""Answers a question about items: the answer, or None and the failure."""
 Pair = tuple[Any, Any]
 """An original and a changed item."""
 
@@ -107,7 +107,7 @@ class Constraint:
 
 
 STRICT = (Constraint(Fluent(), 0.05), Constraint(Similar(), 0.85))
-"""The constraints of the preset `strict`, beside careful candidates; the cheaper is asked first."""
+"""The constraints of the preset `strict`, added to careful candidates; the cheaper one first."""
 
 
 def constraints_of(
@@ -127,8 +127,8 @@ def constraints_of(
             continue
         if not (isinstance(least, int | float) and 0 < least <= 1):
             raise UsageError(
-                f"Got {flag} {least!r}; expected a number above 0, at most 1, such as {example}: "
-                f"the least {measure.name} with the original."
+                f"Got {flag} {least!r}; expected a number above 0, at most 1, such as "
+                f"{example}: the smallest allowed {measure.name} with the original."
             )
         chosen.append(Constraint(measure, float(least)))
     return tuple(chosen)

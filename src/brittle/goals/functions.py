@@ -58,8 +58,9 @@ class FunctionGoal:
                 if not np.isnan(number := float(value)):
                     return number
         raise RunStopped(
-            f"The goal {self.spec} returned {value!r:.200} on {source!r:.200} and {answer!r:.200}; "
-            "expected True or False, or a number that is 1 or more where the goal is reached."
+            f"The goal {self.spec} returned {value!r:.200} on {source!r:.200} and "
+            f"{answer!r:.200}; expected True or False, or a number, 1 or more if the goal "
+            "is reached."
         )
 
 

@@ -45,7 +45,7 @@ GOALS: Mapping[str, GoalEntry] = {
         *("untargeted", "untargeted", (SCORES,)),
     ),
     "toward": GoalEntry(
-        "one class is predicted; alone it is the same as --toward",
+        "this class is predicted; the same as --toward",
         *("toward:LABEL", "toward:sports", (SCORES,)),
     ),
     "below": GoalEntry(
@@ -57,29 +57,30 @@ GOALS: Mapping[str, GoalEntry] = {
         *("keyword[:WORD]", "keyword:Art", (TEXTS,), parse_keyword),
     ),
     "changed": GoalEntry(
-        "any other translation than before",
+        "the translation changes",
         *("changed", "changed", (TEXTS,), Changed.parse),
     ),
     "lost": GoalEntry(
-        "the source has all the words, and the translation lost the partner of one",
+        "the source has all these words, but the translation of one of them is missing",
         *("lost:WORD=PARTNER|PARTNER,…", "lost:stands=steht|stehen,sits=sitzt"),
         *((TEXTS,), Lost.parse),
     ),
     "dropped": GoalEntry(
-        "the source has two of the words or more, and the translation has some of them, not all",
+        "the source has two or more of these words, but the translation lost some of them",
         *("dropped:WORD|FORM=PARTNER|FORM,…", "dropped:sits|sitting=sitzt|sitzen,eats=isst|essen"),
         *((TEXTS,), Dropped.parse),
     ),
     "bleu": GoalEntry(
-        "sentence BLEU below a bound, against the example's reference, else the first translation",
+        "sentence BLEU falls below a bound (against the example's reference, else the "
+        "first translation)",
         *("bleu:BOUND[,reference=example|translation]", "bleu:20", (TEXTS,), BleuBelow.parse),
     ),
     "length": GoalEntry(
-        "the translation is so many times as long as before, or (below 1) as short",
+        "the translation is this many times as long as before, or (below 1) as short",
         *("length:RATIO", "length:2", (TEXTS,), LengthRatio.parse),
     ),
     "copy": GoalEntry(
-        "the source is not translated: this share of its words stand unchanged (default 0.8)",
+        "the source is not translated: this share of its words is unchanged (default 0.8)",
         *("copy[:SHARE]", "copy", (TEXTS,), Copied.parse),
     ),
     "contains": GoalEntry(
@@ -95,7 +96,7 @@ GOALS: Mapping[str, GoalEntry] = {
         *("matches:REGEX", r"matches:\bsk-\w+", (TEXTS,), Matches.parse),
     ),
     "python": GoalEntry(
-        "your function of (source, translation), or of (text, scores), says so",
+        "your function of (source, translation), or of (text, scores), returns True",
         *("python:MODULE:NAME", "python:my_goals:probe", BOTH),
     ),
     "not": GoalEntry("a goal is not reached", "not:GOAL", "not:copy", BOTH),
@@ -132,13 +133,13 @@ def make_goal(
     """
     if isinstance(goal, str) and toward is not None:
         raise UsageError(
-            f"Got the goal {goal!r} and the class aimed at {toward!r}; expected one of them. Both "
-            f"together are 'all({goal}; toward:{toward})'."
+            f"Got the goal {goal!r} and the class aimed at {toward!r}; expected one of "
+            f"them. To ask for both, write 'all({goal}; toward:{toward})'."
         )
     if not isinstance(goal, str | None) and toward is not None and _core(goal) != Targeted():
         raise UsageError(
-            f"Got the goal {spec_of(goal)!r} and the class aimed at {toward!r}; expected one of "
-            "them. Only the goal Targeted() looks at the class of a run."
+            f"Got the goal {spec_of(goal)!r} and the class aimed at {toward!r}; expected "
+            "one of them. Only the goal Targeted() uses the class of a run."
         )
     if goal is None:
         built: Goal = Untargeted() if toward is None else Targeted()
@@ -171,12 +172,14 @@ def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = 
     name, colon, value = spec.partition(":")
     name, value = name.strip().lower(), value.strip()
     if name not in GOALS:
-        raise unknown("goal", name, GOALS, "`brittle list goals` shows how they are written.")
+        raise unknown(
+            "goal", name, GOALS, "`brittle list goals` shows all goals and how to write them."
+        )
     entry = GOALS[name]
     if (not value and (colon or ":" in entry.form.partition("[")[0])) or name in ("any", "all"):
         raise UsageError(f"Got the goal {spec!r}; expected {entry.form}, such as {entry.example}.")
     if value and name == "untargeted":
-        raise UsageError(f"Got the goal {spec!r}; expected untargeted, with nothing after it.")
+        raise UsageError(f"Got the goal {spec!r}; expected untargeted alone.")
     if entry.parse is not None:
         return entry.parse(value)
     if name == "not":
@@ -246,8 +249,8 @@ def rebuild_goal(
         return make_goal(spec, None, confidence, answers, labels)
     except UsageError as error:
         raise UsageError(
-            f"The goal {name!r} of the run cannot be built from its name: {error} A goal that was "
-            "handed over as an object must be handed over again."
+            f"The goal {name!r} of the run cannot be built from its name: {error} Pass "
+            "the goal again, as the same object."
         ) from error
 
 
@@ -263,8 +266,7 @@ def check_goal(
         if isinstance(part, Targeted):
             if part.index is None and toward is None:
                 raise UsageError(
-                    "The goal Targeted() aims at the class of a run, and none is named. Name it: "
-                    "toward='sports'."
+                    "The goal Targeted() needs a class to aim at. Name it: toward='sports'."
                 )
             if part.index is not None and not 0 <= part.index < len(labels):
                 raise UsageError(
@@ -279,8 +281,9 @@ def check_goal(
         if part.answers != answers:
             judged, answered = (NOUNS.get(kind.noun, kind.noun) for kind in (part.answers, answers))
             raise UsageError(
-                f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
-                f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
+                f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} "
+                f"answers with {answered}. Use a goal that fits: "
+                f"{', '.join(fitting(answers))}."
             )
 
 
@@ -322,7 +325,7 @@ def no_classes(got: str, answers: AnswerKind) -> UsageError:
     answered = NOUNS.get(answers.noun, answers.noun)
     return UsageError(
         f"Got {got}, but the target answers with {answered} and has no classes. Leave it "
-        f"out, or name a goal that fits: {', '.join(fitting(answers))}."
+        f"out, or use a goal that fits: {', '.join(fitting(answers))}."
     )
 
 
@@ -350,8 +353,8 @@ def _split(spec: str, start: int) -> list[str]:
             parts[-1] += character
     if depth or not spec.endswith(")") or not all(part.strip() for part in parts):
         raise UsageError(
-            f"Got the goal {spec!r}; expected goals between ';', and every bracket closed, as in "
-            "any(keyword:Art; length:2)."
+            f"Got the goal {spec!r}; expected goals separated by ';' and every bracket "
+            "closed, as in any(keyword:Art; length:2)."
         )
     return parts
 

@@ -15,7 +15,7 @@ from brittle.answers import AnswerKind
 from brittle.asks import Case
 
 ALREADY_THERE = "already there"
-"""Why a case need not be attacked: its original reaches the goal."""
+"""Why a case is not attacked: its original reaches the goal."""
 
 Losses = NDArray[np.float64]
 Wins = NDArray[np.bool_]

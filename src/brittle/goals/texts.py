@@ -29,7 +29,7 @@ from brittle.goals.protocol import ALREADY_THERE, Candidates, Losses, Wins
 from brittle.text import words_of
 
 MIN_SIMILARITY_BY_LENGTH = 0.2
-"""Words whose lengths alone keep them below this similarity count as not alike at all."""
+"""Words with a similarity below this, judged by their lengths alone, count as different."""
 
 
 def folded_words(text: str) -> list[str]:
@@ -74,7 +74,7 @@ def best_match(words: Sequence[str], phrase: Sequence[str]) -> float:
 
 
 EMPTY = "empty translation"
-"""The reason of a case that cannot be compared with the translation of its original."""
+"""The reason of a case whose translation cannot be compared with that of its original."""
 
 Measure = Callable[[Case[Any], str, str], tuple[float, bool]]
 """A function of case, source and translation that returns the loss and whether the goal is won."""
@@ -201,8 +201,8 @@ class LengthRatio:
         ratio = parse_number(value, "a ratio", "length:2 for twice as long, length:0.5 for half")
         if not 0 < ratio < np.inf or ratio == 1:
             raise UsageError(
-                f"Got a ratio of {value}; expected a number above 1 (so much longer) or between 0 "
-                "and 1 (so much shorter), as in length:2 or length:0.5."
+                f"Got a ratio of {value}; expected a number above 1 (longer) or between 0 "
+                "and 1 (shorter), as in length:2 or length:0.5."
             )
         return LengthRatio(ratio)
 
@@ -270,7 +270,7 @@ class Changed:
     @staticmethod
     def parse(value: str) -> Changed:
         if value:
-            raise UsageError(f"Got the goal changed:{value}; expected changed, with nothing more.")
+            raise UsageError(f"Got the goal changed:{value}; expected changed alone.")
         return Changed()
 
     def __str__(self) -> str:

@@ -102,13 +102,13 @@ def load_inside(path: Path) -> InsideRun:
     try:
         content = load_json(path)
         if not isinstance(content, dict) or content.pop("layout", None) != LAYOUT:
-            raise Malformed(f"a file of layout {LAYOUT}", content)
+            raise Malformed(f"a file with layout {LAYOUT}", content)
         inside = parse(InsideRun, content)
         for number, case in enumerate(inside.cases):
             _check(case, len(inside.layers), f"cases.{number}")
     except Malformed as error:
         raise UsageError(
-            f"Cannot read {path.name!r}: {error}. Delete it, and look again: brittle show "
+            f"Cannot read {path.name!r}: {error}. Delete it, then repeat: brittle show "
             f"{path.name.removesuffix('.inside.json')} --inside"
         ) from error
     return inside

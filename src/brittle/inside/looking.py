@@ -20,12 +20,12 @@ from brittle.targets.protocols import Embeds, HasAttention, HasEmbeddings, Trans
 from brittle.text import Text
 
 MAX_MAP_WORDS = 60
-"""A longer text has no table of words × words, which nobody could read."""
+"""Longer texts get no table of words × words, which nobody could read."""
 DIGITS = 5
 CASES_PER_CALL = 4
 CROSS_ATTENTION = (
-    "A translator has no summary position: in its place stands the cross-attention, the mean of "
-    "what the pieces of the translation give each word of the source."
+    "A translator has no summary position. The table shows cross-attention instead: the "
+    "mean over the tokens of the translation, for each word of the source."
 )
 
 Array = NDArray[np.float64]
@@ -47,29 +47,31 @@ def broken_cases(run: BrokenRun, case: str | None = None, limit: int | None = No
     """Return the broken cases of a run, or the one whose name begins with `case`."""
     if run.manifest.get("kind", "text") != "text":
         raise UsageError(
-            f"The run {run.name!r} is about pictures. Expected a run on texts, whose words have "
-            "vectors and attention."
+            f"The run {run.name!r} attacks pictures. Expected a run on texts, because "
+            "only words have vectors and attention."
         )
     rows = run.results()
     broken = [row for row in rows if has_adversary(row)]
     if case is None:
         if not broken:
             raise UsageError(
-                f"The run {run.name!r} has no broken case, so there is nothing to look at before "
-                f"and after. Expected a run that broke a case (it has {len(rows)} cases)."
+                f"The run {run.name!r} has no broken case to compare before and after, "
+                f"among {len(rows)} cases. Choose a run that broke a case."
             )
         return broken[:limit]
     chosen = [row for row in broken if row.case == case]
     chosen = chosen or [row for row in broken if row.case.startswith(case)]
     if len(chosen) > 1:
         names = ", ".join(row.case for row in chosen[:4])
-        raise UsageError(f"{case!r} begins several cases: {names}. Name one of them whole.")
+        raise UsageError(
+            f"{case!r} is the start of several case ids: {names}. Give one of them in full."
+        )
     if not chosen:
         others = {row.case: row.status for row in rows}
         if case in others:
             raise UsageError(
-                f"The case {case!r} is not broken but {others[case]}. Expected a broken case: "
-                "only these have a text before and after."
+                f"The case {case!r} is not broken but {others[case]}. Expected a broken "
+                "case: only broken cases have a text before and after."
             )
         raise unknown("broken case", case, [row.case for row in broken])
     return chosen
@@ -113,8 +115,8 @@ def _look_at_few(
     )
     if vectors is None and attention is None and states is None:
         raise UsageError(
-            f"The target {target.name!r} shows nothing of its inside. {' '.join(notes)} Use a run "
-            "on a network of the zoo or a transformers model."
+            f"The target {target.name!r} shows neither vectors nor attention. "
+            f"{' '.join(notes)} Use a run on a network of the zoo or a transformers model."
         )
     sides = [AttendedText(words_in(text)) for text in texts]
     if attention is not None:
@@ -173,8 +175,8 @@ def attention_layer(layer: str, layers: int) -> int:
     number = named.get(layer, int(layer) - 1 if layer.isdecimal() else -1)
     if not 0 <= number < layers:
         raise UsageError(
-            f"Got --layer {layer}; expected first, last, or a number from 1 to {layers}: so many "
-            "layers of this target attend."
+            f"Got --layer {layer}; expected first, last, or a number from 1 to {layers}, "
+            "the number of attention layers of this target."
         )
     return number
 

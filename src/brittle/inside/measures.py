@@ -14,7 +14,7 @@ from typing import Any
 from brittle.metrics.summary import Figure, mean
 
 MAX_DISTANCE = 4
-"""Words that are further from the edit are counted together."""
+"""Words further from the edit than this are counted together."""
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,9 @@ class EmbeddedWords:
         vector: Vectors = _units(_embedded(self.target, [text], self.layer))[0]
         if not np.isfinite(vector).all():
             raise UsageError(
-                f"The target {self.target.name!r} reads nothing in the word {word!r}, or has an "
-                f"empty vector for it at the layer {self.layer!r}. Choose another word or layer."
+                f"The target {self.target.name!r} reads no token in the word {word!r}, or "
+                f"has an empty vector for it at the layer {self.layer!r}. Choose another "
+                "word or layer."
             )
         return vector
 
@@ -125,8 +126,8 @@ def embed_vocabulary(
     vocabulary = getattr(vocabulary, "words", vocabulary)
     if vocabulary is None:
         raise UsageError(
-            f"The target {target.name!r} has no vocabulary to look for nearest words in. Use a "
-            "network of the zoo, or a transformers classifier."
+            f"The target {target.name!r} has no vocabulary to search for nearest words. "
+            "Use a network of the zoo, or a transformers classifier."
         )
     plain = [word for word in vocabulary if is_word(word)][:max_words]
     texts = [Text.of(word) for word in plain]
@@ -215,11 +216,11 @@ def nearest(
     most: int = MAX_WORDS,
     **options: Any,
 ) -> NearestWords:
-    """Find the words nearest to a word at a layer of a target, also after an edit of the word.
+    """Find the nearest words of a word at a layer of a target, also after an edit of the word.
 
-    `target` is what `brittle.attack` takes, and `options` are those of `Target`. The default layer
-    is the last one that reads the spelling, or the first. The `most` frequent words of the target's
-    vocabulary are looked at.
+    `target` is anything that `brittle.attack` takes, and `options` are options of `Target`. The
+    default layer is the last one that reads the spelling, or the first. Only the `most` frequent
+    words of the target's vocabulary are compared.
 
         print(brittle.nearest("zoo:CharCNN-LSTM@mr", "film", "filn"))
     """
@@ -311,7 +312,7 @@ def nearest_words(
 
 
 Row = tuple[str, str, Sequence[str], Sequence[str]]
-"""A word, its edited form, and the words nearest to each, the nearest first."""
+"""A word, its edited form and the nearest words of each, in order of distance."""
 
 
 def nearest_section(rows: Sequence[Row], layer: str) -> Section | None:
@@ -319,7 +320,7 @@ def nearest_section(rows: Sequence[Row], layer: str) -> Section | None:
     if not rows:
         return None
     shown = {"rows": rows, "layer": layer}
-    return Section("run_parts.nearest", shown, "What edited words look like to the target")
+    return Section("run_parts.nearest", shown, "How the target reads edited words")
 
 
 def neighbours_block(word: str, near: Sequence[WordNeighbour], about: str) -> Group:

@@ -16,7 +16,7 @@ from brittle.statuses import STATUSES
 
 RESAMPLES = 1000
 CHANGE_EVERY_TEXT = ("typo",)
-"""Attacks that do not search: every text that they change counts, broken or not."""
+"""Attacks without a search: every text they change counts, broken or not."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.results import Result, Step
 
 Win = tuple[int, float]
-"""The query of a winner, and its cost."""
+"""The query number of a winner, and its cost."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _curve(costs: Iterable[float], attacked: int, end: float) -> Curve:
 
 
 FIRST_CANDIDATE = 2
-"""The query that a search asks first; query 1 is the original."""
+"""The first query of a search; query 1 is the original."""
 
 
 def success_at_limit(results: Sequence[Result], steps: Iterable[Step]) -> Figure:
@@ -250,7 +250,7 @@ def success_by_confidence(
 
 
 MAX_LATE = 0.01
-"""Success is flat if no larger share of the attacked cases broke in the budget's last half."""
+"""Success is flat if at most this share of attacked cases broke in the budget's last half."""
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ def flattening(
 
 
 SHOWN = {"similarity": (0.8, 0.85, 0.9, 0.95), "fluency": (0.01, 0.05, 0.1, 0.5)}
-"""The measures, and the values at which success is printed."""
+"""The measures, and the values for which success is printed."""
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,8 @@ def grid(runs: Sequence[AttackedTarget], shared_only: bool = False) -> Grid:
         pairs = [(run.target, run.attack) for run in runs]
         target, attack = next(pair for pair in pairs if pairs.count(pair) > 1)
         raise UsageError(
-            f"Got two runs of attack {attack!r} on target {target!r}; expected one for each cell. "
-            "Name them apart, or leave one out."
+            f"Got two runs of attack {attack!r} on target {target!r}; expected one for "
+            "each cell. Give them different names, or leave one out."
         )
     covered = {pair: frozenset(rows) for pair, rows in judged.items()}
     shared = frozenset.intersection(*covered.values()) if judged else frozenset()

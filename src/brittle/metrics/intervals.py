@@ -101,7 +101,7 @@ def bootstrap_mean(values: Sequence[float], level: float = 0.95, seed: int = 0) 
     (4.0, 4.0)
     """
     if not len(values):
-        raise UsageError("A mean needs at least one value, got none.")
+        raise UsageError("A mean needs at least one value; got none.")
     pool = np.sort(np.asarray(values, dtype=np.float64))
     rng = np.random.default_rng(seed)
     step = max(1, _DRAWS_PER_BLOCK // len(pool))
@@ -173,7 +173,9 @@ def binomial_tail(k: int, n: int) -> float:
 
 def _check_level(level: float) -> float:
     if not 0 < level < 1:
-        raise UsageError(f"A confidence level lies between 0 and 1, got {level}. Try 0.95.")
+        raise UsageError(
+            f"Got a confidence level of {level}; expected a number between 0 and 1, such as 0.95."
+        )
     return level
 
 

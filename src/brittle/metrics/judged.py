@@ -22,7 +22,7 @@ from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 
 PRIOR_ITEMS = 4.0
-"""As many items of an undivided verdict are added to the variance: of few items it says little."""
+"""How many items of an undivided verdict the variance gets, because few items underestimate it."""
 
 
 def rate_of_shares(shares: Sequence[float], over: str, level: float = 0.95) -> Figure:
@@ -86,7 +86,7 @@ class Calibration:
     def __post_init__(self) -> None:
         if len(self.people) != len(self.judge):
             got = f"{len(self.people)} and {len(self.judge)}"
-            raise UsageError(f"A calibration needs one answer of each for every item, got {got}.")
+            raise UsageError(f"A calibration needs one answer of each for every item; got {got}.")
 
     @property
     def sensitivity(self) -> Figure:
@@ -198,7 +198,7 @@ def _of_draws(value: float, drawn: Array, of: int, over: str) -> Figure:
 
 Measure = Literal["nominal", "ordinal"]
 Units = Sequence[Sequence[Any]]
-"""The answers of each item, one for each person who gave one."""
+"""The answers for each item, one for each person who answered."""
 
 
 @dataclass(frozen=True)

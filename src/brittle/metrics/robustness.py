@@ -12,10 +12,10 @@ from brittle.metrics.intervals import RESAMPLES, Interval, bootstrap_mean, mcnem
 from brittle.metrics.paired import rank_correlation
 
 MIN_TARGETS = 4
-"""With fewer targets a correlation says nothing."""
+"""With fewer targets a correlation means nothing."""
 Distances = Mapping[str, Sequence[float | None]]
-"""By target, a distance for every case: infinite if none was found within the radius, None if the
-case has no figure, as when its reconstruction is predicted otherwise already."""
+"""For each target the distance of every case: infinite if nothing was found within the radius, None
+if the case has no figure, for example because the target already misreads its reconstruction."""
 
 
 @dataclass(frozen=True)

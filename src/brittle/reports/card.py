@@ -42,7 +42,7 @@ from brittle.validity.figures import LevelReading
 
 LADDER_HEADS = (
     *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),
-    *("what readers say of such texts", "every text of this level was tried, none breaks"),
+    *("valid, and who judged it", "every text of this level was tried, none breaks"),
 )
 NOT_SAID = (
     "Accuracy under attack is an upper bound on robustness: a stronger attack, or a larger budget, "

@@ -66,7 +66,7 @@ def yardstick_table() -> dict[str, list[Any]]:
 
 
 GENTLE = (REWRITE, CAREFUL)
-"""The levels that most readers accept."""
+"""The levels whose texts are mostly judged valid."""
 FRACTIONS = (
     (0.07, "one in twenty"),
     (0.12, "one in ten"),
@@ -100,7 +100,7 @@ class RungLine:
 
 
 def run_readings(run: StoredRun, results: Sequence[Result]) -> Mapping[str, LevelReading]:
-    """Return what readers said of each level: of texts of this run, or else of those shipped."""
+    """Return how each level was judged: on texts of this run, or else on shipped texts."""
     return {**readings(), **own_readings(run.stored_validity, results)}
 
 

@@ -37,8 +37,8 @@ class LadderStep:
     """One bar: what a level leaves of the accuracy, and what it takes; both are shares.
 
     `count` says how many texts broke, as a `link` that shows them alone if there are some.
-    `reading` is what readers say of such texts, and `about_reading` who read how many. `value` is
-    what the bar says on hover.
+    `reading` is the share of such texts judged valid, and `about_reading` says by whom and of how
+    many. `value` is the text of the bar on hover.
     """
 
     title: str
@@ -86,6 +86,7 @@ def ladder_section(
         "heading": HEADING,
         "headline": headline,
         "what": what,
+        "validity_head": validity_head(read),
         "steps": [_first_step(climbed, what), *_steps(climbed, read)],
         "untested": climbed.untested / of if of else 0.0,
         "already_wrong": of - (climbed.before.count or 0),
@@ -109,7 +110,7 @@ def ladder_figures(climbed: Ladder, read: Mapping[str, LevelReading]) -> Section
 
 
 def reading_text(reading: LevelReading | None, with_label: bool = False) -> str:
-    """Write what blind readers said of such texts, of how many, and who read.
+    """Write the share of such texts judged valid, of how many, and by whom.
 
     >>> reading_text(LevelReading(3, 4, 4, "one language model", "film reviews"))
     'valid in 75% of 4 read (one language model, film reviews)'
@@ -125,8 +126,23 @@ def reading_text(reading: LevelReading | None, with_label: bool = False) -> str:
     return f"{share}{label} ({reading.reader}, {reading.texts})"
 
 
+def validity_head(read: Mapping[str, LevelReading]) -> str:
+    """Write the heading of the column of valid texts; it names the judge if there is only one.
+
+    >>> validity_head({"any": LevelReading(3, 4, 4, "one language model", "film reviews")})
+    'one language model says'
+    >>> validity_head({"any": LevelReading(3, 4, 4, "2 people", "film reviews")})
+    '2 people say'
+    """
+    judges = {reading.reader for reading in read.values() if reading.of}
+    if len(judges) != 1:
+        return "judged as"
+    judge = judges.pop()
+    return f"{judge} {'say' if judge.endswith('people') else 'says'}"
+
+
 def _short_reading(reading: LevelReading | None) -> str:
-    """Write the share that readers found valid; who they are stands below the ladder."""
+    """Write the share judged valid; the heading and the line below the ladder say by whom."""
     if reading is None or not reading.of:
         return "not read yet"
     return f"valid in {percent(reading.valid / reading.of, 0)}"
@@ -138,13 +154,13 @@ def how_estimated(climbed: Ladder, read: Mapping[str, LevelReading]) -> str | No
         return None
     unread = _unread(climbed, read)
     sentence = (
-        "Validly broken: what each kind of edit broke, times the share of such texts that readers "
-        "find valid, with its 95% interval."
+        "Validly broken: the cases that each kind of edit broke, times the share of such texts "
+        "judged valid, with its 95% interval."
     )
     if unread:
         levels = " and ".join(filter(None, [", ".join(unread[:-1]), unread[-1]]))
-        sentence += f" Nobody has read texts of {levels} yet. They count as not valid, so the true "
-        sentence += "share is likely higher."
+        sentence += f" Texts of {levels} have not been judged yet. They count as not valid, so the "
+        sentence += "true share is likely higher."
     return sentence
 
 
@@ -261,9 +277,9 @@ def _cards(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
     value, interval = estimate_text(figure)
     if figure.value is not None:
         estimated = f"of {attacked}, estimate ("
-        about = "): broken by a text that readers find valid"
+        about = "): broken by a text judged valid"
         if _unread(climbed, read):
-            about += "; edits that nobody read count as not valid"
+            about += "; edits that nobody judged count as not valid"
         yield LadderCard("Validly broken", f"about {value}", estimated, interval, about)
     if climbed.attacked:
         held = f"of {attacked}: no kind of edit changed the answer"

@@ -34,7 +34,8 @@ def notes(
     if not summary.complete:
         lines.append(
             f"Incomplete: {number(summary.cases)} of {plural(summary.planned, 'cases')}. The "
-            "figures cover only these; the same command resumes the run."
+            "figures cover only these. Short searches end first, and so do cases that are already "
+            "wrong: other cases will differ. The same command resumes the run."
         )
     if answers_texts(manifest):
         lines += bleu_notes(results)

@@ -153,7 +153,7 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
     parts: list[RenderableType] = [
         title,
-        Text(f"  {verdict(climbed)}", style="bold"),
+        Padding(Text(verdict(climbed), style="bold"), (0, 0, 0, 2), expand=False),
         table,
         *below,
     ]

@@ -49,7 +49,10 @@ def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
         items = [job.kind.item(dict(row.fields), locked) for row in rows]
         answers, failures = asker.alone(ANSWER, items)
     except RunStopped as error:
-        return f"The originals could not be asked again at the end of the run: {error}"
+        return (
+            "The target could not be asked about the originals again at the end of the run: "
+            f"{error}"
+        )
     finally:
         asker.close()
     answered = [(row, answers[n]) for n, row in enumerate(rows) if n not in failures]

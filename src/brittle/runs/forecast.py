@@ -58,13 +58,13 @@ class Forecast:
 
         >>> known = Work("3 trainings", 150.0, "about 2 min 30 s")
         >>> Forecast((known, Work("9 searches"))).sentence()
-        'At most: 3 trainings (about 2 min 30 s); 9 searches. No time was measured for the rest.'
+        'At most: 3 trainings (about 2 min 30 s); 9 searches. No time is known for the rest.'
         """
         if not self.parts:
             return "Nothing is left to do."
         parts = (f"{part.what} ({part.known})" if part.known else part.what for part in self.parts)
         rest = "the rest" if any(part.known for part in self.parts) else "this"
-        end = f" No time was measured for {rest}." if self.seconds is None else ""
+        end = f" No time is known for {rest}." if self.seconds is None else ""
         return f"At most: {'; '.join(parts)}.{end}"
 
     def plain(self) -> list[dict[str, object]]:
@@ -197,7 +197,5 @@ def _queries(cases: int, limits: Limits) -> str:
     if limits.max_sent is not None and (asked is None or limits.max_sent <= asked):
         return f"{plural(limits.max_sent, 'texts')} sent, in as many requests or fewer (--max-sent)"
     if limits.budget is None or asked is None:
-        return (
-            "no limit of queries is set (--budget sets one for each case, --max-sent for the run)"
-        )
+        return "no limit of queries is set (use --budget for each case, --max-sent for the run)"
     return f"{plural(asked, 'queries')} ({limits.budget:,} for each case)"

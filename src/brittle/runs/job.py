@@ -300,8 +300,8 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
         missing = [name for name in ("name", "fingerprint") if not hasattr(helper, name)]
         if missing:
             raise UsageError(
-                f"Attack {attack!r} brings the helper {helper!r} without {' and '.join(missing)}. "
-                "Expected both, as strings: they say which helper a run was made with."
+                f"Attack {attack!r} has the helper {helper!r} without "
+                f"{' and '.join(missing)}. Expected both, as strings: runs store them."
             )
 
 
@@ -319,7 +319,7 @@ def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
 def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str]:
     """Tell which questions a helper answers in place of the target, if targets answer them."""
     return [
-        f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
+        f"The {question} come from the helper {helper.name}, because {target.name!r} has none."
         for question, helper in helpers.items()
         if question not in (Encode.question, Decode.question)
     ]
@@ -331,8 +331,8 @@ def notes_on_precision(target: OpenTarget) -> list[str]:
     if precision == FLOAT32:
         return []
     return [
-        f"Candidates are scored in {precision}. Originals, winners and every confidence that is "
-        "shown are in float32, and no case is called proved."
+        f"Candidates are scored in {precision}. Originals, winners and all reported "
+        "confidences are in float32, and no case counts as proved."
     ]
 
 
@@ -367,8 +367,9 @@ def check_reads(target: OpenTarget, dataset: Dataset) -> None:
 def _check_kind(what: str, obj: object, dataset: Dataset) -> None:
     if item_kind_of(obj) != dataset.kind:
         raise UsageError(
-            f"The data {dataset.name!r} holds {dataset.kind}s, but {what} {item_kind_of(obj)}s. "
-            "Choose data, target and attack of one kind (brittle list attacks)."
+            f"The data {dataset.name!r} contains {dataset.kind}s, but {what} "
+            f"{item_kind_of(obj)}s. Choose data, target and attack of one kind (brittle "
+            "list attacks)."
         )
 
 
@@ -430,8 +431,8 @@ def _take_class(
     """
     if not index:
         raise UsageError(
-            f"Got --only {only!r}, but the examples have no labels: their class is not known. Name "
-            "the label column with --label, or leave out --only."
+            f"Got --only {only!r}, but the examples have no labels. Name the label column "
+            "with --label, or leave out --only."
         )
     name = find_label(only, list(index))
     number = find_label(only, labels) if name is None else list(index.values())[name]
@@ -439,8 +440,8 @@ def _take_class(
         raise unknown("label", only, list(dict.fromkeys([*index, *labels])), "(of --only)")
     if labels[number] == toward:
         raise UsageError(
-            f"Got --only {only!r} and --toward {toward!r}: its examples are of that class already, "
-            "and nothing would be attacked. Name another class."
+            f"Got --only {only!r} and --toward {toward!r}: these examples already have "
+            "that class, so there is nothing to attack. Choose another class."
         )
     indices = array(
         "Q",

@@ -103,7 +103,7 @@ def _meanings_by(source: str) -> Answers | None:
             with one_thread((Similar(),)):
                 return helper.meanings(items), {}
         except Exception as error:  # as in a run: what fails is not measured
-            log.warning("Similarity could not be measured: %s", error)
+            log.warning("Could not measure similarity: %s", error)
             return [None] * len(items), dict.fromkeys(range(len(items)), error)
 
     return answers

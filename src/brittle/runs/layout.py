@@ -85,7 +85,7 @@ def _columns(layout: str, table: str) -> list[tuple[str, str]]:
 
 MAX_EDITS_APART = 32  # steps with more edits share equal ones in memory
 READ_BEFORE = ("fields", "edits", "kept", "status", "loss", "levels")
-"""Fields of rows that are checked as they are built, and a loss, which may be infinite."""
+"""Fields of rows that are checked when the row is built, and the loss, which may be infinite."""
 STORED_ELSEWHERE = ("case", "fields", "original", "adversarial", "reference", "kept")
 """Fields of results that are not columns of their table: the case is `case_id`, what belongs to the
 example stands with the examples, what is kept in `meta`; the adversarial text is made of edits."""
@@ -233,7 +233,7 @@ if TYPE_CHECKING:
 else:
     _TYPES = {"spec": str} | stored_types()
     TargetEntries = TypedDict("TargetEntries", _TYPES, total=False)
-    """The name of the target, and the options it was opened with."""
+    """The name of the target and the options it was opened with."""
 
 _OPTIONS = frozenset(("spec", *stored_options()))
 AboutTarget = Annotated[
@@ -243,7 +243,7 @@ AboutTarget = Annotated[
         f"nothing, or spec and options out of {', '.join(sorted(_OPTIONS - {'spec'}))}",
     ),
 ]
-"""How a target is opened again; nothing, if it was a live object."""
+"""How to open the target again; nothing for a live object."""
 
 
 Amount = Annotated[float, Check(lambda amount: amount >= 0, "a number of at least 0")]

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 VARIABLE = "BRITTLE_MEASURES"
 Values = Mapping[tuple[str, int], Mapping[str, Any]]
-"""The measures, a number or None each, of a case's item at a query number."""
+"""The measures (a number or None) of a case's item at a query number."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Measuring:
         if kind != "text":
             if constraints:
                 raise UsageError(
-                    "--keep-meaning and --keep-fluent are for texts, and the data holds "
-                    f"{kind}s. Leave them out."
+                    "--keep-meaning and --keep-fluent work on texts, but the data "
+                    f"contains {kind}s. Leave them out."
                 )
             return Measuring()
         needed = [constraint.measure for constraint in constraints]

@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
-"""What is measured: the texts that break cases, every improvement of every case, or nothing."""
+"""What to measure: the texts that break cases, every improvement of every case, or nothing."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Which of the examples are attacked, and what that may cost.
+    """Which examples to attack, and how much that may cost.
 
-    `limit` takes the first examples of a permutation that the seed draws; `only` takes the examples
-    of one class before that. `budget` counts the queries of a case, `max_sent` what the whole run
-    sends to the target. With `first_try` and no `limit`, data of more than twice that many examples
-    are cut to so many, unless the run that is resumed has more.
+    `limit` takes the first examples of a random order given by the seed; `only` first selects the
+    examples of one class. `budget` limits the queries of a case, `max_sent` the texts that the
+    whole run sends to the target. `first_try` without `limit` cuts data with more than twice that
+    many examples to this number, unless the resumed run has more.
     """
 
     limit: Annotated[
-        int | None, Flag("the first N examples of a random order", metavar="N", is_positive=True)
+        int | None, Flag("attack N examples, chosen at random", metavar="N", is_positive=True)
     ] = None
     only: Annotated[
         str | None,
         Flag("attack only the examples of this class (default: all)", metavar="LABEL"),
     ] = None
     budget: Annotated[
-        int | None, Flag("ask at most N queries for each case", metavar="N", is_positive=True)
+        int | None, Flag("at most N queries for each case", metavar="N", is_positive=True)
     ] = None
     max_sent: Annotated[
         int | None,
         Flag(
-            "send at most N texts in the whole run; fewer cases are then attacked at a time",
+            "send at most N texts in the whole run (attacks fewer cases at a time)",
             metavar="N",
             is_positive=True,
         ),
@@ -68,7 +68,7 @@ class Limits:
     watchdog: Annotated[
         float | None,
         Flag(
-            "stop the run if one call to a model in this process takes longer (default: 600)",
+            "stop the run if one call of a model takes more than this many seconds (default: 600)",
             metavar="SECONDS",
         ),
     ] = 600.0
@@ -83,16 +83,16 @@ class Limits:
 
 @dataclass(frozen=True)
 class Keep:
-    """What a text must keep of its original to count, and which texts that is measured of.
+    """How close to its original a text must stay to count, and which texts are measured.
 
-    Texts that break a case are measured: every step with `measures="steps"`, none with "none". True
-    is "winners", False is "none".
+    By default the texts that break cases are measured: `measures="steps"` measures every step,
+    "none" nothing. True means "winners", False means "none".
     """
 
     meaning: Annotated[
         float | None,
         Flag(
-            "keep only texts at least this similar to their original, by MiniLM (0 to 1)",
+            "keep only texts at least this similar to the original, measured by MiniLM (0 to 1)",
             name="keep_meaning",
             metavar="X",
         ),
@@ -100,17 +100,15 @@ class Keep:
     fluent: Annotated[
         float | None,
         Flag(
-            "keep only texts at least this fluent; at 0.1 each changed word may make the text 10 "
-            "times less likely",
+            "keep only texts at least this fluent; with 0.1 each changed word may make "
+            "the text 10 times less likely",
             name="keep_fluent",
             metavar="X",
         ),
     ] = None
     measures: Annotated[
         str | bool,
-        Flag(
-            "which texts similarity and fluency are measured of (default: winners)", choices=CHOICES
-        ),
+        Flag("texts to measure similarity and fluency of (default: winners)", choices=CHOICES),
     ] = WINNERS
 
     def __post_init__(self) -> None:
@@ -151,7 +149,7 @@ class Session:
 
 
 TRIED_BUDGET = 200
-"""The queries of one text at each level of edits, or of one attack; genetic takes thousands."""
+"""The queries for one text at each level of edits, or with one attack; genetic needs thousands."""
 
 FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
@@ -172,7 +170,7 @@ FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
     "backend": ("workers", "backend"),
     "address": ("workers", "address"),
 }
-"""Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
+"""The value that each flat option of `brittle.attack`, such as `budget=200`, belongs to."""
 
 DATA_KEYWORDS = ("text", "label", "locked", "skip_bad", "split")
 """Options of `brittle.data.load` that users write in `brittle.attack`, too."""
@@ -215,7 +213,7 @@ def with_flat(value: T, owner: str, options: Mapping[str, Any]) -> T:
             keyword = next(k for k, home in FLAT_KEYWORDS.items() if home == (owner, name))
             kind = type(value).__name__
             raise UsageError(
-                f"Got {keyword}={flat!r} and {kind}({name}={getattr(value, name)!r}): the same "
-                f"option twice. Leave out {keyword}, or name it in {kind} alone."
+                f"Got {keyword}={flat!r} and {kind}({name}={getattr(value, name)!r}): the "
+                "same option twice. Use only one of them."
             )
     return replace(value, **options)

@@ -38,11 +38,11 @@ FIXED = (
     *("label_map", "files", "only", "helpers", "goal_code", "keep"),
     "precision",
 )
-"""The entries of a manifest that cannot change when a run is resumed."""
+"""The entries of a manifest that must not change when a run is resumed."""
 HASH = re.compile("[0-9a-f]{64}")
 
 NEEDED = ("attack", "settings", "budget", "examples")
-"""Entries of a manifest without which a run cannot be resumed."""
+"""Entries of a manifest that resuming needs."""
 
 
 def default_path(folder: Path, name: str, budget: int | None) -> Path:
@@ -179,14 +179,16 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
         )
     if _is_more(former["budget"], manifest["budget"]):
         raise UsageError(
-            f"The run {name!r} has a budget of {former['budget'] or 'any number of'} queries, got "
-            f"{manifest['budget']}; it can only be extended. Choose another --name, or --new."
+            f"The run {name!r} has a budget of {former['budget'] or 'any number of'} "
+            f"queries, got {manifest['budget']}. A budget can only grow. Choose another "
+            "--name, or start over with --new."
         )
     if _is_more(former["examples"], manifest["examples"]):
         raise UsageError(
             f"The run {name!r} has a plan of {former['examples']} cases, got "
-            f"{manifest['examples']}, and not all of these are finished; a plan can only be "
-            "extended. Finish it with the limit it has, choose another --name, or --new."
+            f"{manifest['examples']}, but it has unfinished cases. A plan can only grow. "
+            "Finish the run with its own limit, choose another --name, or start over "
+            "with --new."
         )
 
 
@@ -194,7 +196,7 @@ def _hint(former: dict[str, Any], settings: dict[str, Any]) -> str:
     """Say how a run goes on whose candidates are those that were the default once."""
     own = former.get("candidates")
     is_only = settings | {"candidates": own} == former
-    return f"To go on with it, add --candidates {own}. " if own == PAPER and is_only else ""
+    return f"To continue it, add --candidates {own}. " if own == PAPER and is_only else ""
 
 
 def _is_more(now: int | None, before: int | None) -> bool:
@@ -228,11 +230,11 @@ def rename_run(path: Path, name: str) -> Path:
     new = path.with_name(f"{name}.sqlite")
     _check_is_run(path)
     if new == path:
-        raise UsageError(f"The run {name!r} is called that already. Choose another name.")
+        raise UsageError(f"The run {name!r} already has this name. Choose another name.")
     with sole_writer(path), sole_writer(new):
         taken = [file for file in _files(new) if file.exists()]
         if taken:
-            raise UsageError(f"There is a run {name!r} already ({taken[-1]}). Choose another name.")
+            raise UsageError(f"A run {name!r} already exists ({taken[-1]}). Choose another name.")
         _empty_log(path)
         for file in (asking_path(path), inside_path(path), *key_paths(path), path):
             if file.exists():
@@ -245,7 +247,8 @@ def check_name(name: str) -> None:
     """Refuse a name that would not be a file in the folder of the runs."""
     if not is_file_name(name) or name.endswith((".sqlite", ".study.json")):
         raise UsageError(
-            f"Got {name!r} as the new name; expected one without slashes and without an ending."
+            f"Got {name!r} as the new name; expected a name without slashes and without a "
+            "file ending."
         )
 
 
@@ -261,14 +264,15 @@ def _empty_log(path: Path) -> None:
             db.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:
         raise StoreError(
-            f"The run {path.stem!r} cannot be renamed: {error}. Close what reads it, and try again."
+            f"The run {path.stem!r} cannot be renamed: {error}. Close the program that "
+            "reads it, then try again."
         ) from error
 
 
 def _check_is_run(path: Path) -> None:
     """Refuse a file that is no run: by its header, since the rest may be damaged."""
     if not path.is_file():
-        raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
+        raise UsageError(f"There is no run at {path}. See `brittle list runs`.")
     if not is_marked_run(path) and Store.exists(path):
         Store.read(path).close()
 

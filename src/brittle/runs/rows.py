@@ -15,7 +15,7 @@ from brittle.runs.job import Job
 from brittle.runs.measuring import Values
 
 FinishedRows = tuple[Sequence[Result], Sequence[Step]]
-"""The rows of cases that ended, and of their improvements."""
+"""The rows of finished cases and of their improvements."""
 UNCHANGED = {"words_changed": 0, "characters_changed": 0}
 
 

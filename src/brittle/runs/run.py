@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
 )
-"""What a table of results holds: all but what is nested."""
+"""The columns of a table of results: every field that is not nested."""
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 KIND_COLUMNS = {name for kind in KINDS.values() for name in kind.measures}
 OPTIONAL_COLUMNS = tuple(
@@ -41,7 +41,7 @@ OPTIONAL_COLUMNS = tuple(
     for field in fields(Result)
     if field.default is None and field.name not in {*ANSWER_COLUMNS, *KIND_COLUMNS}
 )
-"""Columns that only some attacks fill: they are shown if a case has a value there."""
+"""Columns that only some attacks fill: shown only if a case has a value."""
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
 """Entries that every manifest has."""
@@ -54,16 +54,16 @@ SMALL: Mapping[str, Callable[[Store], Any]] = {
     VALIDITY: lambda store: store.measured(VALIDITY),
     FLOORS: lambda store: store.measured(FLOORS),
 }
-"""What is loaded whenever the file of a run is open."""
+"""What is loaded when a run file is opened."""
 
 R = TypeVar("R", Result, Step)
 
 
 class Run:
-    """A stored run; everything is loaded from its file, once, and again if the file has changed.
+    """A stored run; its file is read once, and again if it has changed.
 
-    With `cases` it is that part of the run: rows, steps and figures are of these cases alone, the
-    totals of what was computed are of the whole run.
+    With `cases` it is a part of the run: rows, steps and figures cover only these cases, but the
+    totals of queries and time cover the whole run.
     """
 
     def __init__(self, path: str | Path, cases: Iterable[str] | None = None) -> None:
@@ -90,7 +90,7 @@ class Run:
 
     @property
     def shape(self) -> tuple[int, int, int] | None:
-        """The height, width and channels of its pictures; None if it is about texts."""
+        """The height, width and channels of its pictures; None for a run on texts."""
         shape = self.manifest.get("shape")
         return None if shape is None else (shape[0], shape[1], shape[2])
 
@@ -101,13 +101,13 @@ class Run:
         return totals | whole
 
     def measured(self, name: str) -> dict[str, Any]:
-        """Return what was measured of the run later, such as its validity; {} if nothing was."""
+        """Return what was measured after the run, such as its validity; {} if nothing was."""
         if self.cases is not None:
             return {}
         return dict(self._load(name, lambda store: store.measured(name)))
 
     def keep_measured(self, name: str, value: Mapping[str, Any]) -> None:
-        """Keep with the run what was measured of it later."""
+        """Store a later measurement with the run."""
         with Store.resume(self.path) as store:
             store.keep_measured(name, value)
 
@@ -143,20 +143,20 @@ class Run:
 
     @property
     def wanted_mask(self) -> str | None:
-        """The mask that its attack asked for; with another one a target is another target."""
+        """The mask that its attack asked for; another mask makes another target."""
         mask = (self.manifest.get("about_target") or {}).get("wanted_mask")
         return None if mask is None else str(mask)
 
     def results(self) -> list[Result]:
         """Return one row per finished case, in the order of the examples.
 
-        What the run left to be measured by its first reader is measured.
+        Measures that the run postponed are computed now.
         """
         self._complete()
         return self._own(self._load("results", Store.results))
 
     def as_stored(self) -> Run:
-        """Return the same run, whose rows are shown as they are stored: nothing is measured."""
+        """Return the same run with its rows as stored, without measuring anything."""
         if self._is_as_stored:
             return self
         run = Run(self.path, self.cases)
@@ -236,9 +236,9 @@ class Run:
         return pandas.DataFrame.from_records(rows, columns=list(columns))
 
     def columns(self) -> tuple[str, ...]:
-        """Return the columns of this run's rows: those of its kinds of items and answers.
+        """Return the columns of this run's rows, which depend on its kinds of items and answers.
 
-        A cost, the counts of samples, and what is proved are among them if a case has one.
+        Costs, counts of samples and proofs have columns only if a case has a value.
         """
         return self.columns_of(self.results())
 
@@ -247,32 +247,32 @@ class Run:
         return self.columns_and_rows()[1]
 
     def table(self, name: str = "figures") -> Table:
-        """Return a table that shows and writes itself: its "figures", or its "ladder".
+        """Return a table that displays and exports itself: the "figures" or the "ladder".
 
-        `run.table().latex()`, `.markdown()`, `.csv()`; a notebook shows it.
+        Notebooks display it; `.latex()`, `.markdown()` and `.csv()` export it.
         """
         from brittle.reports.run_figures import run_table
 
         return run_table(self, name)
 
     def figure(self, name: str) -> Drawing:
-        """Return a figure of the report, which a notebook shows: "ladder", "queries", "words" …
+        """Return a figure of the report, such as "ladder", "queries" or "words".
 
-        `.save("ladder.svg")` writes it as .svg, .pdf or .png. An unknown name is refused with the
-        names of all figures.
+        Notebooks display it; `.save("ladder.svg")` writes .svg, .pdf or .png. The error for an
+        unknown name lists all names.
         """
         from brittle.reports.run_figures import run_figure
 
         return run_figure(self, name)
 
     def columns_and_rows(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
-        """Return columns and rows, with the results loaded once."""
+        """Return the columns and the rows; the results are loaded once."""
         results = self.results()
         columns = self.columns_of(results)
         return columns, [{name: getattr(row, name) for name in columns} for row in results]
 
     def columns_of(self, results: Sequence[Result]) -> tuple[str, ...]:
-        """Return the columns of rows of this run that are loaded already."""
+        """Return the columns of rows that are already loaded."""
         own = self.manifest.get("kind", "text")
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
@@ -283,7 +283,7 @@ class Run:
         return tuple(name for name in COLUMNS if name not in others)
 
     def answers_of(self, target: Any) -> str:
-        """Return what a target must be declared to answer, to be compared with the run's own."""
+        """Return the kind of answers that a target needs to be compared with this run's target."""
         from brittle.targets.registry import find_kind
 
         kind = find_kind(target) if isinstance(target, str) else None
@@ -291,9 +291,9 @@ class Run:
         return "text" if declared and self.manifest.get("answers") == TEXTS.noun else "auto"
 
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
-        """Ask about every broken case again, alone; return those that no longer break.
+        """Ask about every broken case again, alone; return the cases that no longer break.
 
-        `goal` is needed only for a run whose goal was an object of one's own.
+        `goal` is needed only if the goal of the run was your own object.
         """
         from brittle.opening import as_target
 
@@ -305,7 +305,7 @@ class Run:
     def recheck(
         self, target: Any, rows: Sequence[Result] | None = None, goal: Goal | None = None
     ) -> Iterator[Recheck]:
-        """Ask an open target about the adversary of every broken case again, or of other `rows`."""
+        """Ask an open target about every adversarial text again, or about other `rows`."""
         from brittle.runs.drift import recheck
 
         results = self.results() if rows is None else rows
@@ -319,10 +319,11 @@ class Run:
         limit: int | None = INSIDE_CASES,
         layer: str = "first",
     ) -> InsideRun:
-        """Look inside the target at broken cases, before and after; of one case, or of the first.
+        """Compute vectors and attention of broken cases before and after the attack.
 
-        The run's own target is opened again, unless one is handed in. What was seen is kept beside
-        the run, in NAME.inside.json, and computed only for cases that are not there.
+        `case` selects one case; the default is the first `limit` broken cases. By default the
+        run's own target is opened again. The result is stored in NAME.inside.json in the folder of
+        the run, and only missing cases are computed.
         """
         from brittle.inside.file import looked_at
         from brittle.inside.looking import broken_cases
@@ -341,9 +342,7 @@ class Run:
             return as_target(target, **about)
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
-            raise UsageError(
-                f"The run {self.name!r} was made on a live object. Hand in the target."
-            )
+            raise UsageError(f"The run {self.name!r} attacked a live object. Pass the target.")
         return as_target(stored.pop("spec"), **about, **stored)
 
     def annotate(
@@ -356,7 +355,7 @@ class Run:
         seed: int = 0,
         beside: Run | None = None,
     ) -> Pages:
-        """Write a page for each person to read, to a folder; the key stays beside the run."""
+        """Write a page for each person to a folder; the key stays in the folder of the run."""
         from brittle.reports.annotation import annotation_page
         from brittle.validity.measuring import annotate
 
@@ -375,11 +374,11 @@ class Run:
         judge_pairs: bool = False,
         calibration: Sequence[str | Path] = (),
     ) -> Validity | None:
-        """Measure validity from the files that people sent back, and keep it with the run.
+        """Measure validity from the files that people sent back, and store it with the run.
 
-        Without files and without a judge, what was measured before is returned, None if nothing
-        was. Files that are not finished count only if `unfinished` says so. A judge, a target or
-        its name, needs files of this run, or of others: `calibration`.
+        Without files and without a judge it returns the stored validity, or None. Unfinished files
+        count only with `unfinished`. A judge is a target or its name, and needs files of this run,
+        or files of other runs as `calibration`.
         """
         if not files and judge is None:
             return self.stored_validity
@@ -398,11 +397,11 @@ class Run:
         )
 
     def floors(self, target: Any = None, other: Any = None, costly: bool = False) -> Floors:
-        """Measure what success has to be read beside, without people, and keep it with the run.
+        """Measure three baselines for the success rate that need no people, and store them.
 
-        `other` is a classifier of another family, or its name; without it a model of the zoo is
-        trained on the same data, if that has a train split. A target that is paid for is asked
-        only if `costly` says so.
+        `other` is a classifier of another family, or its name; by default a model of the zoo is
+        trained on the same data, if the data has a train split. A costly target is asked only with
+        `costly`.
         """
         from brittle.validity.baselines import keep_floors
 
@@ -410,18 +409,18 @@ class Run:
 
     @property
     def stored_validity(self) -> Validity | None:
-        """The validity that was measured of the run; None if it was not, or of a part of it."""
+        """The stored validity of the run; None if there is none, or for a part of a run."""
         return None if self.cases is not None else restore_validity(self._load(VALIDITY))
 
     @property
     def stored_floors(self) -> Floors | None:
-        """The floors that were measured of the run."""
+        """The stored baselines of the run."""
         return None if self.cases is not None else restore_floors(self._load(FLOORS))
 
     def report(self, path: str | Path, further: Sequence[Section | None] = ()) -> Path:
-        """Write the HTML report, one file that needs no network; `further` adds sections to it.
+        """Write the HTML report, one file that works offline; `further` adds sections.
 
-        What `inside` has seen is one of its sections.
+        If `inside` was called, its results are a section, too.
         """
         from brittle.reports.run_page import render
 
@@ -440,17 +439,17 @@ class Run:
         return inside_sections(self)
 
     def card(self) -> str:
-        """Return the model card of the run: its figures, and what they rest on, in Markdown."""
+        """Return the model card of the run in Markdown: its figures and their conditions."""
         from brittle.reports.card import card
 
         return card(self)
 
     def export(self, path: str | Path, exact: bool = False) -> Path:
-        """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart.
+        """Write the rows as .csv, .jsonl or .parquet; only jsonl has separate fields and edits.
 
-        In .csv an apostrophe stands before a text that a spreadsheet would compute (=, +, -, @),
-        unless the cells are to be `exact`. A run on pictures can also be written as .npz: arrays
-        of originals and adversaries.
+        In .csv an apostrophe is put before texts that a spreadsheet would compute (=, +, -, @),
+        unless `exact` is set. A run on pictures can also be written as .npz: arrays of originals
+        and adversarial pictures.
         """
         from brittle.runs.exporting import write_rows
 
@@ -467,10 +466,12 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
     paths = list_runs(folder)
     hits = [path for path in paths if path.stem.startswith(name)]
     if len(hits) > 1:
-        raise UsageError(f"{name!r} begins several runs: {', '.join(p.stem for p in hits)}.")
+        raise UsageError(
+            f"{name!r} is the start of several names of runs: {', '.join(p.stem for p in hits)}."
+        )
     if not hits:
         stems = [path.stem for path in paths]
-        raise unknown("run", name, stems, "`brittle list runs` shows those there are.")
+        raise unknown("run", name, stems, "See `brittle list runs`.")
     return Run(hits[0])
 
 

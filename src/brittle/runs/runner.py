@@ -101,16 +101,15 @@ def attack(
     """Attack a target and store the run; the same call again resumes it or returns it.
 
     `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
-    or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
-    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an
-    `Aim`; by default any other class counts. With several `workers` the cases are attacked in that
-    many processes of this machine, or in actors of a Ray cluster; the results are the same.
-    `progress` shows a bar in terminals and notebooks; False shows none, and a function receives the
-    reports.
+    or a `Target`, which adds options. `examples` is the name of a data set, a loaded data set, or a
+    list. `goal` is a spec (`keyword:Art`, `brittle list goals`), a goal object, or an `Aim`; the
+    default goal is any other class. With several `workers` the cases are attacked in that many
+    local processes, or on a Ray cluster; the results are the same. `progress` shows a bar in
+    terminals and notebooks; False shows none, and a function receives the reports.
 
-    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep`,
-    `Workers`, `Aim` and `Session` can be written flat, too: `budget=200` is
-    `limits=Limits(budget=200)`, and `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
+    Further keywords are settings of the attack. The options of `Target`, `Limits`, `Keep`,
+    `Workers`, `Aim` and `Session` can also be written flat: `budget=200` means
+    `limits=Limits(budget=200)`, and `keep_meaning=0.8` means `keep=Keep(meaning=0.8)`.
     """
     refuse_data_keywords(settings, attack)
     options, settings = split_flat(settings)
@@ -125,7 +124,7 @@ def attack(
     named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
-        raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
+        raise UsageError(f"Got {name!r} as the run's name; expected a name without slashes.")
     dataset = as_dataset(examples)
     named = for_data(named, dataset, attack)
     if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
@@ -220,8 +219,8 @@ def _path_of(
     other = same_but_budget(path, job.default_name())
     if other is not None and declared_by(job.target, "costly"):
         warn(
-            f"The run {other!r} has the same settings and another budget. With --name {other} a "
-            "larger budget goes on with it, and asks nothing again that was answered."
+            f"The run {other!r} has the same settings with another budget. To resume it "
+            f"with a larger budget, use --name {other}: its answers are used again."
         )
     return path
 
@@ -235,8 +234,8 @@ def search(
     """
     if draws_keywords(job.goal) and case.keyword is None:
         raise UsageError(
-            f"The goal {job.goal_name!r} draws a keyword from the translations of other texts, and "
-            "there is only one. Name the word: keyword:WORD."
+            f"The goal {job.goal_name!r} draws a keyword from the translations of other "
+            "texts, but there is only one text. Give the word yourself: keyword:WORD."
         )
     broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
     classes = edit_classes(job.attack)

@@ -16,7 +16,7 @@ from brittle.errors import StoreError, UsageError
 from brittle.safety.files import DAMAGED
 
 UNDECODABLE = "Could not decode"
-"""How the one error about contents begins to which SQLite gives no code."""
+"""The start of the one error about contents for which SQLite has no code."""
 
 
 @contextmanager
@@ -33,8 +33,9 @@ def translated_errors(path: Path) -> Iterator[None]:
                 "run over with --new."
             ) from error
         raise StoreError(
-            f"The run file {path} cannot be written or read: {error}. What was stored before is "
-            "kept; make room or mend the cause, then the same command resumes."
+            f"The run file {path} cannot be written or read: {error}. Stored results are "
+            "safe. Free some space or fix the cause, then run the same command again to "
+            "resume."
         ) from error
     # Of a damaged layout, SQLite's own message may be no text.
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -66,14 +67,14 @@ def check_log(path: Path) -> None:
     log, start = log_path(path), _start(path)
     if not start and log.is_file() and log.stat().st_size > HEADER_BYTES:
         raise UsageError(
-            f"{log} holds a part of a run, but {path.name} is "
-            f"{'empty' if path.exists() else 'not there'}. Put the run file back beside it, or "
-            "start over with --new, which deletes the log."
+            f"{log} has a part of a run, but {path.name} is "
+            f"{'empty' if path.exists() else 'missing'}. Put the run file back into its "
+            "folder, or start over with --new, which deletes the log."
         )
     if lacks_log(path) and not log.exists() and path.stat().st_size <= PAGE_BYTES:
         raise UsageError(
-            f"{path} is empty: what the run had is in {log.name}, which is not there. Copy that "
-            "file beside it, or start over with --new."
+            f"{path} is empty: its data was in {log.name}, which is missing. Copy that "
+            "file into the same folder, or start over with --new."
         )
 
 

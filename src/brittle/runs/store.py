@@ -87,7 +87,10 @@ class Store:
             lock = failure.enter_context(_take_lock(path))
             if Store.exists(path, new):
                 if not new:
-                    raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
+                    raise UsageError(
+                        f"The run {path.stem!r} already exists. Resume it, or start over with "
+                        "--new."
+                    )
                 _connect(path, "ro").close()  # only a run is ever replaced
             # The whole layout and the manifest appear at once, or, after a kill, not at all.
             with translated_errors(path), files.replacing(path) as file:
@@ -107,8 +110,8 @@ class Store:
             lock = failure.enter_context(_take_lock(path))
             if lacks_log(path):
                 log.warning(
-                    "%s was killed or is being written, and %s-wal is not beside it: cases may be "
-                    "missing, and are attacked again.",
+                    "%s was killed or is being written, and the file %s-wal is missing: "
+                    "some cases may be lost and are attacked again.",
                     path,
                     path.name,
                 )
@@ -388,7 +391,7 @@ class Store:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
-        raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
+        raise UsageError(f"There is no run at {path}. See `brittle list runs`.")
     with translated_errors(path):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
         application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -400,8 +403,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         raise UsageError(f"{path} {what} not a run of brittle.")
     if version not in READABLE:
         raise UsageError(
-            f"{path} has layout {version}, this brittle reads layouts up to {VERSION}. "
-            "Use the version of brittle that wrote it."
+            f"{path} has layout {version}, but this version of brittle reads layouts up "
+            f"to {VERSION}. Update brittle."
         )
     return db
 

@@ -27,12 +27,15 @@ class TargetWords:
         own = declared_by(self.target, "vocabulary")
         if own:
             return distinct(word for word in own if is_word(word))
-        words, source = words_of_data(self.dataset), "those of the data"
+        words, source = words_of_data(self.dataset), "the words of the data"
         with suppress(MissingPackage):
-            words, source = distinct((*words, *common_words())), f"{source}, then those of GloVe"
+            words, source = (
+                distinct((*words, *common_words())),
+                (f"{source}, then the words of GloVe"),
+            )
         self.note = (
-            f"The target {self.target.name!r} does not list the words that it knows. The words to "
-            f"choose from are {source}, the most frequent first."
+            f"The target {self.target.name!r} does not list its words. The attack chooses "
+            f"from {source}, the most frequent first."
         )
         return words
 

@@ -91,11 +91,12 @@ def ladder(
     progress: Progress[str] = True,
     **settings: Any,
 ) -> TriedText:
-    """Attack one text at every level of edits, or by one attack; nothing is stored.
+    """Attack one text at every level of edits, or with one attack; nothing is stored.
 
-    `target` is what `brittle.attack` takes. `label` is the true label; without it the target's own
-    prediction is what has to change. Every level, or the attack, has at most `budget` queries.
-    Further keywords are settings of the attack, or options of `Target`, such as `labels`.
+    `target` is anything that `brittle.attack` takes. `label` is the true label; without it the
+    attack tries to change the target's own prediction. Every level, or the attack, has at most
+    `budget` queries. Further keywords are settings of the attack, or options of `Target`, such as
+    `labels`.
 
         tried = brittle.ladder("zoo:naive-bayes@mr", "A warm and funny film.")
         print(tried)
@@ -104,13 +105,15 @@ def ladder(
     options, settings = split_flat(settings)
     if settings and not attack:
         raise UsageError(
-            f"Got {', '.join(settings)} without an attack. Each level has its own settings: name "
-            "an attack to set them, such as attack='pwws'."
+            f"Got {', '.join(settings)} without an attack. Settings belong to an attack: "
+            "name one, such as attack='pwws'."
         )
     attacks = [(attack, settings)] if attack else ladder_attacks()
     others = [name for owner, named in options.items() if owner != "target" for name in named]
     if others:
-        raise UsageError(f"Got {', '.join(others)}, which are for runs. brittle.attack takes them.")
+        raise UsageError(
+            f"Got {', '.join(others)}, which work only for runs. Use brittle.attack for them."
+        )
     dataset = _dataset(text, label)
     named = with_flat(Target.of(target), "target", options["target"])
     named = for_data(named, dataset, attack or "auto")

@@ -31,11 +31,13 @@ from brittle.text import Text
 
 ASKED, ATTACKED = "asked", "attacked"
 DOING = {ASKED: "the target was asked about", ATTACKED: "it attacked"}
-ENDS_PROCESS = "the process ended without a word when the target was asked about it"
+ENDS_PROCESS = "the process ended without an error message when the target was asked about it"
 MAX_SHOWN_CASES, MAX_SHOWN_CHARACTERS = 5, 200
-APART = "It is asked in a process of its own now, so that the case to blame is found."
-ONE_BY_ONE = "Cases are asked one at a time now: if it happens again, the next start knows which."
-ENDED = "It ends as an error; --retry-errors attacks it again."
+APART = "The target now runs in a separate process, to find the case that causes this."
+ONE_BY_ONE = (
+    "Cases now go one at a time: if it happens again, the next start knows which case causes it."
+)
+ENDED = "The case counts as an error; --retry-errors attacks it again."
 _CRASH = re.compile(rb"Fatal Python error: ([^\n]+)")
 
 
@@ -176,7 +178,7 @@ def react(
     how = f" ({last.crash})" if last.crash else ""
     remedy = (ENDED if len(suspects) == 1 else ONE_BY_ONE) if under_way.is_careful else APART
     warn(
-        f"The last start of this run ended without a word{how} while "
+        f"The last start of this run ended without an error message{how} while "
         f"{DOING.get(last.stage, last.stage)} {describe_cases(suspects)}. {remedy}"
     )
     return workforce

@@ -39,7 +39,7 @@ DAMAGED = (
     *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
     RecursionError,  # JSON that is nested too deeply
 )
-"""What a reader of a file may raise if the file is damaged, or of another kind."""
+"""Errors of reading a file that is damaged or of another kind."""
 _locked: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
 
 
@@ -218,10 +218,10 @@ DAMAGED_ARCHIVE = (
     *(ValueError, LookupError, TypeError, OverflowError, MemoryError),
     *(SyntaxError, tokenize.TokenError),  # of the header of an array
 )
-"""What a reader of a zip file, or of arrays in one, may raise if the file is damaged.
+"""Errors of reading a damaged zip file, or arrays in it.
 
-A member may be missing, cut, encrypted, or packed in a way that Python does not know; an array may
-claim to be larger than the memory, or have a header that is none.
+A member may be missing, cut, encrypted, or compressed in a way that Python does not know; an array
+may claim to be larger than the memory, or have a damaged header.
 """
 MAX_RATIO = 50  # texts are packed to a tenth or more of their size, and weights hardly at all
 MIN_LIMIT_BYTES = 1 << 24
@@ -242,8 +242,8 @@ def check_is_file(path: Path) -> None:
         return
     if kind is not None:
         raise UsageError(
-            f"{path} is {kind}, not a file: reading it may never end. Write what it holds to a "
-            "file, and name that."
+            f"{path} is {kind}, not a file, and reading it may never end. Write its "
+            "content to a file and use that."
         )
 
 
@@ -255,8 +255,8 @@ def unpacked_limit(packed_bytes: int, least: int = MIN_LIMIT_BYTES) -> int:
 def too_large(what: str, limit: int, remedy: str) -> UsageError:
     """Build the error for a file that would become too large."""
     return UsageError(
-        f"{what} unpacks to more than {limit:,} bytes, which is far more than its own size: it may "
-        f"be made to fill the memory. {remedy}"
+        f"{what} expands to more than {limit:,} bytes, far more than its own size, so it "
+        f"may be made to fill the memory. {remedy}"
     )
 
 
@@ -270,7 +270,7 @@ def check_archive(
 
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is computed, and may start a program or send the other cells away."""
+"""Spreadsheets compute cells that begin so; such cells could start programs or leak data."""
 
 
 def as_cell(value: Any) -> Any:

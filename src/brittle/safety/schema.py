@@ -70,7 +70,7 @@ def is_file_name(name: str) -> bool:
     return name not in ("", ".", "..") and not SEPARATORS & set(name) and ":" not in name[1:2]
 
 
-FileName = Annotated[str, Check(is_file_name, "the name of a file, without a folder")]
+FileName = Annotated[str, Check(is_file_name, "a file name without a folder")]
 Count = Annotated[int, Check(lambda number: number >= 0, "a whole number of at least 0")]
 Positive = Annotated[int, Check(lambda number: number > 0, "a whole number above 0")]
 Share = Annotated[float, Check(lambda share: 0 <= share <= 1, "a number from 0 to 1")]

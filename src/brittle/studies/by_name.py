@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brittle.studies.study import Study
 
 COMPARED = "transfer"
-"""The kind that studies to compare need, if they are not all of another one that is compared."""
+"""The kind that `brittle compare` expects unless all studies are of another kind it can compare."""
 
 
 def list_studies(folder: str | Path) -> list[Path]:
@@ -54,13 +54,13 @@ def find_study(name: str, folder: str | Path) -> Path | None:
     if stem in studies:
         return studies[stem]
     if name.endswith(SUFFIX):
-        raise unknown("study", stem, studies, "`brittle list studies` shows those there are.")
+        raise unknown("study", stem, studies, "See `brittle list studies`.")
     hits = [path for known, path in studies.items() if known.startswith(stem)]
     if not hits or any(run.startswith(name) for run in runs):
         return None
     if len(hits) > 1:
         listed = ", ".join(path.name for path in hits)
-        raise UsageError(f"{name!r} begins several studies: {listed}.")
+        raise UsageError(f"{name!r} is the start of several names of studies: {listed}.")
     return hits[0]
 
 

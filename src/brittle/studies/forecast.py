@@ -55,10 +55,10 @@ def trainings(
     what, total = plural(len(missing), TRAININGS), sum(seconds)
     if not seconds:
         return [Work(what)]
-    about = f"about {duration(total)}, as long as the same models took before"
+    about = f"about {duration(total)}, judged by earlier trainings of these models"
     if len(seconds) == len(missing):
         return [Work(what, total, about)]
-    known = f"about {duration(total)} for {len(seconds)} of them, not known for the others"
+    known = f"about {duration(total)} for {len(seconds)} of them, unknown for the others"
     return [Work(what, None, known)]
 
 
@@ -102,8 +102,8 @@ def robustness_work(
     cases = min(limit, len(dataset))
     samples = ball_samples(cloud)
     what = (
-        f"{plural(cases, 'cases')} with {plural(samples, 'samples')} each in balls, and "
-        f"{cloud.samples:,} in every shell after that; {plural(len(members), 'models')} read them"
+        f"{plural(cases, 'cases')} with {plural(samples, 'samples')} each in balls, then "
+        f"{cloud.samples:,} in every shell; {plural(len(members), 'models')} read them"
     )
     return Forecast((*_trainings_on(members, dataset), Work(what)))
 

@@ -38,7 +38,7 @@ from brittle.values import former_keywords
 
 Array = NDArray[np.float64]
 MIN_PROBABILITY = 1e-300
-"""What a probability of 0 is taken for, so that its logarithm is finite."""
+"""The value used for a probability of 0, so that its logarithm is finite."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,12 +94,13 @@ def importance(
     proposal: Proposal | None = None,
     progress: Progress[str] = True,
 ) -> Importance:
-    """Compute the importance of all words, or of the substitutes of one, to every model.
+    """Compute the importance of all words, or of the substitutes of one word, for every model.
 
-    `pool` is `pool:NAME`, `pool:FILE`, one target, or a list of targets; of a pool no model is
-    trained. `data` names what a declared pool was trained on. A masked word reads as each target
-    reads it, or as `mask` says. The substitutes of a word are those of PWWS: WordNet's, of its part
-    of speech in this sentence. Models are opened one after another; one that fails is left out.
+    `pool` is `pool:NAME`, `pool:FILE`, one target, or a list of targets; models of a pool are not
+    trained. `data` names the training data of a declared pool. Each target reads a masked word in
+    its own way, or as `mask`. The substitutes of a word are the candidates of PWWS: WordNet
+    synonyms with its part of speech in this sentence. Models are opened one after another; a model
+    that fails is left out.
 
         found = brittle.importance("zoo:naive-bayes@mr", "A warm and funny film.")
         dict(zip(found.columns, found.mean))
@@ -118,8 +119,8 @@ def importance(
             labels = labels or model_labels
             if sorted(model_labels) != sorted(labels):
                 raise UsageError(
-                    f"It has the labels {', '.join(model_labels)}; expected {', '.join(labels)}, "
-                    "those of the models before it."
+                    f"It has the labels {', '.join(model_labels)}; expected "
+                    f"{', '.join(labels)}, the labels of the models before it."
                 )
         except Exception as error:
             failures[name] = message_of(error)
@@ -131,7 +132,7 @@ def importance(
         likelihoods[name] = values[:, [model_labels.index(one) for one in labels]]
     if not likelihoods:
         reasons = " ".join(f"{name}: {reason}" for name, reason in list(failures.items())[:3])
-        raise UsageError(f"No model of {pool!r} can be asked. {reasons}")
+        raise UsageError(f"No model of {pool!r} can be used. {reasons}")
     values = np.array(list(likelihoods.values()))
     predicted = tuple(labels[n] for n in values[:, 0].argmax(axis=1))
     gold = labels.index(label if label is not None else _majority(predicted, labels))
@@ -159,8 +160,8 @@ def _variants(
     substitutes = proposal.of(words[position], tag)
     if not substitutes:
         raise UsageError(
-            f"The word {words[position]!r} has no substitutes here (part of speech: {tag}). "
-            "Nouns, verbs, adjectives and adverbs with synonyms in WordNet have some: name another."
+            f"The word {words[position]!r} has no substitutes here (part of speech: "
+            f"{tag}). Choose a noun, verb, adjective or adverb with synonyms in WordNet."
         )
     return tuple(substitutes), text.swaps(position, substitutes)
 
@@ -249,10 +250,10 @@ def _rows(result: Importance) -> Rows:
 def _facts(result: Importance) -> list[str]:
     models = plural(len(result.models), "models")
     agreeing = sum(label == result.label for label in result.predicted)
-    source = "what most models predict" if result.is_majority else "as you say"
-    changed = "the word becomes unknown"
+    source = "predicted by most models" if result.is_majority else "as you say"
+    changed = "the word is replaced by the unknown word"
     if result.word is not None:
-        changed = f"{result.word!r} becomes the word of the column"
+        changed = f"{result.word!r} is replaced by the word of the column"
     return [
         f"gold label {result.label} ({source}); {agreeing} of {models} predict it",
         f"drop of its log likelihood when {changed}",

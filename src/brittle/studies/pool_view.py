@@ -21,7 +21,7 @@ def pool_block(pool: Pool, states: Sequence[MemberState]) -> Group:
     parts: list[Any] = [states_table(states)] if states else []
     parts += ["", f"pool:{pool.name}: {count_states(states) or 'nothing to train'}."]
     if others:
-        parts.append(f"No models of the zoo, so not trained: {', '.join(others)}.")
+        parts.append(f"Not models of the zoo, so not trained: {', '.join(others)}.")
     return Group(*parts)
 
 

@@ -16,7 +16,7 @@ from brittle.zoo.names.parsing import SEPARATOR, NameParts, member_lines, split_
 PREFIX = "pool:"
 OTHER = "other"
 LISTED = "pool"
-"""The name of a pool whose members were listed one by one."""
+"""The name of a pool that is given as a list of members."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def check_members(members: Sequence[Member], who: str) -> None:
     twice = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if twice is not None:
         raise UsageError(
-            f"{who} has the member {twice!r} twice. Name each once. Live models "
-            "of one class need a name each: brittle.torch_target(…, name='first')."
+            f"{who} has the member {twice!r} twice. Name each member once. Live models of "
+            "one class need a name each: brittle.torch_target(…, name='first')."
         )
     if len(members) < 2:
         raise UsageError(f"{who} has {plural(len(members), 'members')}; expected 2 or more.")
@@ -128,7 +128,7 @@ def member_of(line: str, data: str, seeds: int) -> Member:
     family = design.family
     if family.no_target:
         raise UsageError(
-            f"The line {line!r} names a {family.kind}, which is no target. {family.no_member}"
+            f"The line {line!r} names a {family.kind}, which is not a target. {family.no_member}"
         )
     method = f"+{parts.method}" if parts.method else ""
     settings = f"?{','.join(parts.settings)}" if parts.settings else ""

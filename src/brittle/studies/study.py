@@ -91,7 +91,7 @@ def _write_parquet(rows: Rows, out: Path) -> None:
 
 
 FIRST_KIND = "transfer"
-"""The kind of the studies that were stored before there were several kinds."""
+"""The kind of the oldest stored studies, which do not name theirs."""
 FACTS: Mapping[str, frozenset[str]] = {
     "transfer": frozenset(
         {
@@ -108,8 +108,7 @@ FACTS: Mapping[str, frozenset[str]] = {
     "robustness": frozenset({"pool", "data", "split", "generator", "seed", "settings"}),
 }
 COMMON = frozenset({"name", "failures", "warnings"})
-"""The fields of format 1 by what they are: facts of a kind, or of every study; all others are
-results."""
+"""Which fields of format 1 are facts of a kind, or of every study; all others are results."""
 
 
 def in_present_layout(content: dict[str, Any], present: int) -> dict[str, Any]:
@@ -307,7 +306,7 @@ def load_study(path: str | Path, kind: str | None = None) -> Study[Any, Any]:
         content = in_present_layout(load_content(Path(path)), FORMAT)
         stored_as = content.pop("kind"), content.pop("format")
         if stored_as != (wanted.name, FORMAT):
-            expected = f"kind {wanted.name}, format {FORMAT}: it is of another kind, or of "
+            expected = f"kind {wanted.name}, format {FORMAT}: it has another kind, or comes from "
             raise Malformed(f"{expected}another version of brittle", list(stored_as))
         stored = parse(_Stored, content)
         facts, results = (
@@ -320,8 +319,8 @@ def load_study(path: str | Path, kind: str | None = None) -> Study[Any, Any]:
         return wanted.present(study)
     except (OSError, Malformed) as error:
         raise UsageError(
-            f"{path} is no {wanted.noun} that this version of brittle can read: {error}. Name a "
-            f"file that {wanted.command} has written."
+            f"{path} is not a {wanted.noun} that this version of brittle can read: "
+            f"{error}. Use a file written by {wanted.command}."
         ) from error
 
 

@@ -66,7 +66,7 @@ WRITTEN = re.compile(
     """,
     re.VERBOSE,
 )
-"""The paths, in the folder of a study, that studies write."""
+"""The paths that studies write in their folder."""
 
 
 @contextlib.contextmanager
@@ -117,11 +117,13 @@ def rename_study(path: Path, name: str) -> Path:
     new = path.with_name(f"{name}{SUFFIX}")
     for taken in (new, _folder(new)):
         if os.path.lexists(taken):
-            raise UsageError(f"{taken} is there already. Choose another name.")
+            raise UsageError(f"{taken} already exists. Choose another name.")
     try:
         content = load_content(path)
     except (OSError, Malformed) as error:
-        raise UsageError(f"{path} is no study: {error}. Only whole studies are renamed.") from error
+        raise UsageError(
+            f"{path} is not a study: {error}. Only complete studies can be renamed."
+        ) from error
     with _all_locked(path) as folder:
         save_content(content | {"name": name}, new)
         if folder is not None:
@@ -164,8 +166,8 @@ def _mark_folder(path: Path) -> None:
         files.make_private_folder(folder)
     elif own_folder(path) is None and (not folder.is_dir() or any(folder.iterdir())):
         log.warning(
-            "%s was there before the study, and holds other files: it stays when the study is "
-            "deleted or renamed.",
+            "%s existed before the study and has other files: brittle keeps it when the "
+            "study is deleted or renamed.",
             folder,
         )
         return
@@ -245,7 +247,7 @@ F = TypeVar("F")
 R = TypeVar("R")
 MAX_WORD_CHARACTERS = 80
 RunTasks = Callable[..., dict[str, Any]]
-"""Runs tasks that have no result yet; returns the results of all, by the tasks' names."""
+"""Runs the tasks that have no result yet; returns all results by the names of the tasks."""
 
 
 def carry_out(
@@ -264,7 +266,7 @@ def carry_out(
     kind holds fixed are the same; `differs` may name something else that is not.
     """
     if not is_file_name(name):
-        raise UsageError(f"Got {name!r} as the study's name; expected one without slashes.")
+        raise UsageError(f"Got {name!r} as the study's name; expected a name without slashes.")
     path = folder / f"{name}{SUFFIX}"
     if facts is not None and path.is_file():
         _refuse_other(kind, name, path, facts, differs)
@@ -300,8 +302,8 @@ def backend_for(
     if live and where != Workers():
         raise UsageError(
             f"Got {workers} workers ({name}) and the live target "
-            f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
-            "name every target by a spec."
+            f"{next(iter(live.values())).name!r}, which exists only in this process. Use "
+            "workers=1, or give every target as a spec."
         )
     return where
 
@@ -312,7 +314,7 @@ def _refuse_other(
     """Refuse the name of a stored study of another kind, or about something else."""
     remedy = f"Choose another name (--name), or delete {path}."
     if (own := stored_kind(path)) != kind:
-        raise UsageError(f"The study {name!r} is there, of the kind {own}. {remedy}")
+        raise UsageError(f"The study {name!r} already exists, of the kind {own}. {remedy}")
     try:
         load_content(path)
     except (OSError, Malformed):  # nothing is there that could be lost
@@ -323,8 +325,8 @@ def _refuse_other(
     for fact, old in fixed(stored.facts).items():
         if json.dumps(now.get(fact)) != json.dumps(old):
             raise UsageError(
-                f"The study {name!r} is there with other settings: {fact} {old}, now "
-                f"{now.get(fact, 'left out')}. {remedy}"
+                f"The study {name!r} already exists with other settings: {fact} {old}, "
+                f"now {now.get(fact, 'left out')}. {remedy}"
             )
     if (what := differs(stored)) is not None:
-        raise UsageError(f"The study {name!r} is there with other {what}. {remedy}")
+        raise UsageError(f"The study {name!r} already exists with other {what}. {remedy}")

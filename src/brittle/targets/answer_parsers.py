@@ -57,8 +57,7 @@ def parse_json(content: str | bytes, who: str) -> Any:
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise TargetError(
-                f"{who} named {twice!r} twice in one JSON object. Expected every key once: it is "
-                "not known which value is meant."
+                f"{who} named {twice!r} twice in one JSON object. Expected every key once."
             )
         return built
 
@@ -69,7 +68,7 @@ def parse_json(content: str | bytes, who: str) -> Any:
 
 
 CHARACTERS_PER_CHARACTER, EXTRA_CHARACTERS = 20, 200
-"""A translation is cut after 20 characters for each of its source, and 200 more."""
+"""The longest translation: 20 characters for each character of the source, plus 200."""
 
 
 def parse_texts(answers: Any, count: int, who: str) -> list[str]:
@@ -107,13 +106,15 @@ def cut(texts: Sequence[str], items: Sequence[Text]) -> list[str]:
 def _check_text(text: Any, who: str) -> str:
     if not isinstance(text, str):
         raise TargetError(
-            f"{who} gave {short_repr(text)}, a {type(text).__name__}, as a translation. Expected "
-            "a string; if it is inside of something, unpack it."
+            f"{who} gave {short_repr(text)}, a {type(text).__name__}, as a translation. "
+            "Expected a string: take it out of the object that contains it."
         )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise TargetError(f"{who} gave a translation that is no valid Unicode: {error}.") from error
+        raise TargetError(
+            f"{who} gave a translation that is not valid Unicode: {error}."
+        ) from error
     return redact(str(text))
 
 

@@ -37,9 +37,9 @@ from brittle.targets.protocols import (
 
 MAX_CACHED_PASSES = 4096  # answers; a search rarely asks for the inside of one text twice
 GRADIENT_REMEDY = (
-    "Use a target with gradients (a network of the zoo; for texts a transformers classifier, or a "
-    "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
-    "attack such as pwws, on pictures noise."
+    "Use a target with gradients (a network of the zoo; for texts a transformers "
+    "classifier, or a torch module by brittle.torch_target; for pictures a torch module "
+    "as it is), or a black-box attack such as pwws, or noise for pictures."
 )
 INSTALL_ENCODER = setup_command("similarity")
 EMBEDDING_REMEDY = (
@@ -128,8 +128,8 @@ def answers_of(target: Any) -> AnswerKind:
         if capability.answers is not None and isinstance(target, capability.protocol):
             return capability.answers
     raise UsageError(
-        f"Target {target.name!r} answers nothing: expected a method scores(items) of a classifier, "
-        "or translate(items) of a translator."
+        f"Target {target.name!r} has no method to call: expected scores(items) for a "
+        "classifier, or translate(items) for a translator."
     )
 
 
@@ -212,7 +212,7 @@ CAPABILITIES: Sequence[Capability] = (
     Capability("decoded", "items at latent points", Decodes, passes_desk("decode", cached=0)),
     Capability("tags", "parts of speech", Tags, free_desk("tags")),
 )
-"""The one table of questions: who answers each, and how."""
+"""The table of questions: who answers each, and how."""
 
 
 def _common(target: Any) -> dict[str, Any]:
@@ -249,12 +249,12 @@ class _CheckedScores:
             raise
         if rows.shape != (len(batch), len(self.labels)):
             raise TargetError(
-                f"Target {self.name!r} answered an array of shape {rows.shape} for {len(batch)} "
-                f"texts; expected ({len(batch)}, {len(self.labels)}): a row for every text and a "
-                f"column for every label ({', '.join(self.labels)})."
+                f"Target {self.name!r} returned an array of shape {rows.shape} for "
+                f"{len(batch)} texts; expected ({len(batch)}, {len(self.labels)}): one "
+                f"row per text and one column per label ({', '.join(self.labels)})."
             )
         if not np.isfinite(rows).all():
-            raise TargetError(f"Target {self.name!r} answered scores that are not finite (NaN).")
+            raise TargetError(f"Target {self.name!r} returned scores that are not finite (NaN).")
         self.has_answered = True
         return rows.tolist()  # type: ignore[no-any-return]
 

@@ -29,9 +29,9 @@ from brittle.targets.scores import softmax
 from brittle.text import Text
 
 MAX_CACHED_LOGITS, MAX_CACHED_MEMBERS = 1 << 16, 16
-"""How many rows of logits are kept of a member, and of how many members."""
+"""How many rows of logits are kept for a member, and for how many members."""
 _KEPT: dict[str, Cache] = {}
-"""The logits that this process keeps, by the fingerprint of their member, the latest used last.
+"""The logits that this process keeps, by the fingerprint of the member, last used last.
 
 Ensembles that are attacked one after another share members and are asked about the same texts.
 """
@@ -97,7 +97,7 @@ class Ensemble:
         for member, table in zip(self.members, tables):
             if table.shape != shape or not np.isfinite(table).all():
                 raise TargetError(
-                    f"The member {member.name!r} of an ensemble gave logits of the shape "
+                    f"The member {member.name!r} of an ensemble returned logits of shape "
                     f"{table.shape}; expected {shape}, all finite."
                 )
         mean: Scores = np.mean(tables, axis=0)
@@ -163,8 +163,8 @@ def of_members(members: Sequence[Classifies]) -> Ensemble:
     """Build an ensemble; refuse members that cannot be averaged."""
     if len(members) < 2:
         raise UsageError(
-            f"Got an ensemble of {len(members)} members; expected 2 or more. A single target is "
-            "named by itself."
+            f"Got an ensemble of {len(members)} members; expected 2 or more. Use a single "
+            "target without ensemble:."
         )
     check_members(members)
     keyed = all(isinstance(member, HasCanonicalLogits) for member in members)
@@ -176,9 +176,9 @@ def check_members(members: Sequence[Classifies]) -> None:
     for member in members:
         if not isinstance(member, HasLogits):
             raise UsageError(
-                f"The member {member.name!r} of the ensemble shows no logits, whose mean is taken. "
-                "Expected a model of the zoo, a transformers classifier, or an object with a "
-                "method logits(items). Leave it out."
+                f"The member {member.name!r} of the ensemble has no logits to average. "
+                "Expected a model of the zoo, a transformers classifier, or an object "
+                "with a method logits(items). Leave it out."
             )
         if declared_by(member, "item_kind") != "text":
             raise UsageError(
@@ -193,13 +193,13 @@ def _check_labels(member: Classifies, first: Classifies) -> None:
     labels, expected = tuple(member.labels), tuple(first.labels)
     if labels == expected:
         return
-    problem, remedy = "other labels", "Leave out one of them."
+    problem, remedy = "other labels", "Leave one of them out."
     if sorted(labels) == sorted(expected):
         problem = "the same labels in another order"
-        remedy = "Train it on data with the labels in that order, or leave out one of them."
+        remedy = "Train it on data with the labels in that order, or leave one of them out."
     raise UsageError(
-        f"The member {member.name!r} of the ensemble has {problem}: {', '.join(labels)}; expected "
-        f"those of {first.name!r}: {', '.join(expected)}. {remedy}"
+        f"The member {member.name!r} of the ensemble has {problem}: {', '.join(labels)}; "
+        f"expected the labels of {first.name!r}: {', '.join(expected)}. {remedy}"
     )
 
 
@@ -210,8 +210,7 @@ def _check_distinct(members: Sequence[Classifies]) -> None:
             first = names[member.fingerprint]
             also = "" if first == member.name else f", also as {member.name!r}"
             raise UsageError(
-                f"The ensemble has the member {first!r} twice{also}. Name each once: a second copy "
-                "would only count double."
+                f"The ensemble has the member {first!r} twice{also}. Name each member once."
             )
         names[member.fingerprint] = member.name
 

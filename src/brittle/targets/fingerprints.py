@@ -42,7 +42,7 @@ SENTENCES = (
 
 Failures = tuple[type[BrittleError], ...]
 FAILURES: Failures = (TargetError, UsageError)
-"""Errors of a target on some items; others, such as that it is down, end what is under way."""
+"""Errors about single items; other errors, such as a target that is down, stop the run."""
 
 DECIMALS = 4
 SIGNIFICANT_DIGITS = 12  # where only scores are known

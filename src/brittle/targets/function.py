@@ -126,16 +126,16 @@ def _check_signature(call: Any, who: str) -> inspect.Parameter | None:
     """Refuse what cannot be called with one argument, the items; return this argument if known."""
     if isinstance(call, type):
         raise UsageError(
-            f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "
-            "the module, such as model = Model(), and name that."
+            f"{who} is a class. Put an instance of it in the module, such as model = "
+            "Model(), and name that: brittle does not call classes."
         )
     try:
         signature = inspect.signature(call)
         bound = signature.bind([])
     except TypeError as error:
         raise UsageError(
-            f"{who} cannot be called with one argument, a list of texts ({error}). If it makes a "
-            "model, name the model it makes."
+            f"{who} cannot be called with one argument, a list of texts ({error}). If it "
+            "builds a model, build it in the module and name that."
         ) from error
     except ValueError:
         return None  # a builtin has no signature: the first call shows whether it fits
@@ -146,9 +146,9 @@ def check_reads(kind: TargetKind, spec: str, options: TargetOptions) -> None:
     """Refuse a kind of target that reads texts, if the data are pictures."""
     if options.shape is not None and kind.texts_only:
         raise UsageError(
-            f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
-            "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "
-            "estimator, a torch module or a function of an array."
+            f"The data are pictures, but {spec!r} reads texts. Expected a picture model "
+            "of the zoo, a .skops file, or python:module:name: a scikit-learn estimator, "
+            "a torch module or a function of an array."
         )
 
 

@@ -34,7 +34,7 @@ from brittle.targets.scores import (
     refuse_other_entries,
 )
 
-IF_IT_TRANSLATES = " If it answers texts: --answers text (in Python: answers='text')."
+IF_IT_TRANSLATES = " If it answers with texts: --answers text (in Python: answers='text')."
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
 
 
@@ -58,11 +58,13 @@ def match_labels(
         answers = list(mapping.values())
         if all(find_label(answer, data) is not None for answer in answers):
             raise UsageError(
-                f"--labels names {_join(unknown)}, not in the data, which has {_join(data)}. The "
-                "form is data=target. If these are the labels of the target: --labels "
-                f"{format_pairs(answers, list(mapping))}."
+                f"--labels names {_join(unknown)}, which the data does not have (it has "
+                f"{_join(data)}). Write data=target. If these are the labels of the target: "
+                f"--labels {format_pairs(answers, list(mapping))}."
             )
-        raise _no_match(data, target_labels, f"--labels names {_join(unknown)}, not in the data")
+        raise _no_match(
+            data, target_labels, f"--labels names {_join(unknown)}, which the data does not have"
+        )
     missing = [name for name, index in index_of.items() if index is None]
     if missing and len(missing) < len(data):
         raise UsageError(
@@ -150,9 +152,9 @@ def label_names(
     if target_labels is None:
         if names is None and not mapping:
             raise UsageError(
-                f"{who} does not say what its labels are called. Name them in the order of its "
-                "scores: --labels negative,positive (in Python: labels=['negative', 'positive'])."
-                f"{remedy}"
+                f"{who} does not name its labels. List them in the order of its scores: "
+                "--labels negative,positive (in Python: labels=['negative', "
+                f"'positive']).{remedy}"
             )
         return names or _target_labels(mapping)
     _check_distinct(target_labels)
@@ -165,16 +167,16 @@ def label_names(
         same = list(map(plain_label, names)) == list(map(plain_label, target_labels))
         if not same and not all(_PLACEHOLDER.fullmatch(name) for name in target_labels):
             raise UsageError(
-                f"{who} names its labels itself ({_join(target_labels)}), so that a plain list "
-                f"({_join(names)}) cannot rename them. Say which label of the data is which: "
-                f"--labels {format_pairs(names, target_labels)} (check the order)."
+                f"{who} has its own labels ({_join(target_labels)}); a plain list "
+                f"({_join(names)}) cannot rename them. Map the labels of the data to "
+                f"them: --labels {format_pairs(names, target_labels)} (check the order)."
             )
         return names
     unknown = [answer for answer in mapping.values() if find_label(answer, target_labels) is None]
     if unknown:
         raise UsageError(
             f"--labels gives {_join(unknown)} as labels of the target, but {who} has "
-            f"{_join(target_labels)}. The form is data=target."
+            f"{_join(target_labels)}. Write data=target."
         )
     return tuple(target_labels)
 
@@ -195,9 +197,9 @@ def _check_distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 def _no_match(data: Sequence[str], target: Sequence[str], why: str) -> UsageError:
     return UsageError(
-        f"The labels of the data and of the target do not meet: {why}. Data: {_join(data)}. "
-        f"Target: {_join(target)}. Say which is which with --labels, for example "
-        f"--labels {format_pairs(data, target)} (check the order: it is not known)."
+        f"The labels of the data and of the target do not match: {why}. Data: "
+        f"{_join(data)}. Target: {_join(target)}. Map them with --labels, for example "
+        f"--labels {format_pairs(data, target)} (check the order, brittle guessed it)."
     )
 
 
@@ -239,15 +241,16 @@ def answered_labels(
     is_whole = is_percent if kind == "percent" else abs(sum(scores) - 1) <= MAX_SUM_ERROR
     if kind != "logits" and not is_whole:
         raise UsageError(
-            f"{who} answered a plain sentence with {short_repr(answer)}. These scores add up to "
-            f"{sum(scores):.6g}, so that labels may be missing; expected probabilities of all "
-            "labels. Name the labels (--labels clean,offensive), or say --scores logits if that "
-            "is what they are."
+            f"{who} answered a plain sentence with {short_repr(answer)}. These scores add "
+            f"up to {sum(scores):.6g}, so some labels may be missing; expected "
+            "probabilities of all labels. Name the labels (--labels clean,offensive), or "
+            "use --scores logits if they are logits."
         )
     if any(redact(name) != name for name in names):
         raise UsageError(
-            f"{who} answered a plain sentence with {short_repr(answer)}: it sends a key back as a "
-            "label, which would be stored. Name the labels: --labels clean,offensive."
+            f"{who} answered a plain sentence with {short_repr(answer)}: a label contains "
+            "a secret key, which would be stored. Name the labels: --labels "
+            "clean,offensive."
         )
     return tuple(sorted(names))
 
@@ -257,6 +260,7 @@ def refuse_unnamed(answers: Iterable[Any], who: str, keys: tuple[str, str] = KEY
     for answer in answers:
         if not isinstance(answer, str) and label_scores(answer, keys) is None:
             raise TargetError(
-                f"{who} answered {short_repr(answer)}, which names no labels, after answers that "
-                "did. The order of its scores is not known: list its labels with --labels."
+                f"{who} answered {short_repr(answer)}, which has no labels, but earlier "
+                "answers had. The order of its scores is unknown: list its labels with "
+                "--labels."
             )

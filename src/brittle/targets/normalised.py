@@ -25,7 +25,7 @@ from brittle.targets.protocols import (
 from brittle.text import HOLE, Field, Frame, Text, Word, split
 
 VERSION = "1"
-"""Of what is done to texts: it is in the fingerprint."""
+"""The version of the normalisation, part of the fingerprint."""
 PREFIX = "normalised:"
 DECLARED = ("parallel", "costly", "batch", "in_process", "label_only", "trained_fields")
 DECLARED_TOO = ("vocabulary", "reads_zero_vectors", "check_item", "silent", "price")

@@ -34,7 +34,7 @@ def open_transformers(
     """Open `hf:NAME` or a folder, a model of transformers."""
     if seq2seq.names_seq2seq(spec):
         return seq2seq.load(spec, **_seq2seq_options(options))
-    options.refuse("a transformers model that is no seq2seq model", "answers")
+    options.refuse("a transformers model, but not a seq2seq model", "answers")
     options.refuse("a transformers classifier", "scores")
     return options.read_with_mask(
         lambda mask: classifier.load(spec, mask=mask, **_classifier_options(options))
@@ -71,15 +71,16 @@ PICKLES = (".dill", ".sav", ".pt", ".pth", ".bin")
 
 
 def as_target(target: Any, **options: Any) -> Opened:
-    """Build a target from a name, a live object or a `Target`; a target is returned as it is.
+    """Build a target from a name, a live object or a `Target`; a target is returned unchanged.
 
-    `options` are the fields of `TargetOptions`: `scores` declares what comes back where that is not
-    known (prob, percent, label …), and `answers="text"` that a function, an endpoint or a
-    program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
-    token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
-    models of the last two kinds. `precision` is what candidates are scored in. `trust` names types
-    that a `.skops` file may hold, and `trust_pickle` a pickled file that may be loaded. `timeout`
-    is for one line of a command, `fields` are those of the data, `shape` that of its pictures.
+    `options` are the fields of `TargetOptions`. `scores` says what the target returns if brittle
+    cannot know it (prob, percent, label …); `answers="text"` means that a function, an endpoint or
+    a program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
+    token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, only
+    for models of the last two kinds. `precision` is the precision for scoring candidates. `trust`
+    lists types that a `.skops` file may contain, and `trust_pickle` names a pickled file to load.
+    `timeout` applies to one line of a command, `fields` are the fields of the data, and `shape` is
+    the shape of its pictures.
     """
     wanted = Target.of(target, **options)
     if wanted.opened is not None:
@@ -101,7 +102,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     if kind is not None and kind.key == normalised.PREFIX:
         return kind.open(spec, options)  # what stands behind it checks the options
     if kind is None or kind.key not in ADDRESSES:
-        options.refuse(f"{spec!r}, which is no address (http://…)", "body", "path", "header")
+        options.refuse(f"{spec!r}, which is not an address (http://…)", "body", "path", "header")
     if kind is None or kind.key not in PICKLED:
         refuse_trust(spec, options)
     if kind is not None:
@@ -112,8 +113,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         raise not_trusted(spec)
     if spec and path.is_dir():
         raise UsageError(
-            f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
-            "model.json (zoo) is in it."
+            f"The folder {spec!r} has no model: it contains neither config.json "
+            "(transformers) nor model.json (zoo)."
         )
     meant = _meant(spec)
     if meant is not None:
@@ -138,13 +139,13 @@ def _check_setting(spec: str) -> None:
         return
     if not setting.startswith(f"{BEAM_SETTING}="):
         raise UsageError(
-            f"Got {setting!r} behind the folder {base!r}. Expected {BEAM_SETTING}=N, the beam of "
-            "a translator, which is the only setting that a trained model takes."
+            f"Got {setting!r} after the folder {base!r}. Expected {BEAM_SETTING}=N, the "
+            "beam of a translator: trained models have no other setting."
         )
     if not holds_translator(Path(base)):
         raise UsageError(
-            f"Got {spec!r}, but the folder {base!r} holds no translator of the zoo, which alone "
-            f"takes ?{BEAM_SETTING}=N. Leave it out."
+            f"Got {spec!r}, but the folder {base!r} is not a translator of the zoo, and "
+            f"only those take ?{BEAM_SETTING}=N. Leave it out."
         )
 
 
@@ -152,8 +153,8 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
     """Build a target from a live object, by its methods."""
     if isinstance(obj, type):
         raise UsageError(
-            f"Got the class {obj.__name__}. brittle calls nothing to make a target: hand in an "
-            "instance, or put one in the module (model = Model()) and name that."
+            f"Got the class {obj.__name__}. Pass an instance, or put one in the module "
+            "(model = Model()) and name that: brittle does not call classes."
         )
     if isinstance(obj, HasScores) and hasattr(obj, "labels"):
         options.refuse("a target of your own", "mask")
@@ -168,9 +169,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
         return of_picture_object(obj, options.shape, options)
     if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
         raise UsageError(
-            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
-            "tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, labels=…, "
-            "embedding='embed.weight'). If it reads texts, hand in a function: "
+            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. "
+            "Describe its tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, "
+            "labels=…, embedding='embed.weight'). If it reads texts, pass a function: "
             "lambda texts: module(texts)."
         )
     if callable(obj):
@@ -203,7 +204,9 @@ def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     try:
         for member in parse_members(spec.removeprefix("ensemble:")):
             if member.startswith("ensemble:"):
-                raise UsageError(f"Got the ensemble {member!r} in an ensemble. Name its members.")
+                raise UsageError(
+                    f"Got the ensemble {member!r} in an ensemble. Name its members instead."
+                )
             members.append(_open_named(member, replace(options, labels=None, name=None)))
         return check_labels(of_members(members), options)
     except BaseException:
@@ -227,14 +230,15 @@ def check_labels(target: Classifies, options: TargetOptions) -> Classifies:
     who = f"The target {target.name!r}"
     if label_names(target.labels, options.labels, who) != tuple(target.labels):
         raise UsageError(
-            f"{who} names its labels {', '.join(target.labels)}. Say which label of the data is "
-            "which: --labels data=target,data=target."
+            f"{who} has the labels {', '.join(target.labels)}. Map the labels of the data "
+            "to them: --labels data=target,data=target."
         )
     return target
 
 
 def _not_a_target(got: str) -> UsageError:
     return UsageError(
-        f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
-        f"of:\n{describe_kinds()}or, in Python, a live pipeline, function or target."
+        f"Got the target {got}, which is not a file, a folder or a kind of target. "
+        f"Expected one of:\n{describe_kinds()}or, in Python, a live pipeline, function or "
+        "target."
     )

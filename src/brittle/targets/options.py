@@ -23,8 +23,8 @@ from brittle.text import Text
 from brittle.values import Flag, flags_of
 
 PADDING, UNKNOWN = "pad", "unknown"
-"""What `mask` may say in place of a text, for models whose tokens are known: a hole then reads as
-padding, a zero vector, or as the unknown word."""
+"""Values of `mask` for models whose tokens are known: the model reads a masked word as padding (a
+zero vector) or as the unknown word."""
 PICKLED = (".joblib", ".pkl", ".pickle")
 """Endings of files that are opened only if they are trusted by name: loading them runs code."""
 
@@ -42,8 +42,9 @@ def render_single(items: Sequence[Text], mask: str, who: str) -> list[str]:
         text = render(item, mask)
         if isinstance(text, dict):
             raise UsageError(
-                f"{who} reads one text, but the data has the fields {', '.join(text)}. Wrap it in "
-                "a function that takes a list of dicts (python:module:name), or name one column."
+                f"{who} reads one text, but the data has the fields {', '.join(text)}. "
+                "Wrap it in a function that takes a list of dicts (python:module:name), "
+                "or choose one column."
             )
         texts.append(text)
     return texts
@@ -73,9 +74,9 @@ Labels = str | Sequence[str] | Mapping[str, str] | None
 ScoreKind = Literal["auto", "prob", "percent", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 ANSWERS = ("auto", "scores", "text")
-"""What a target can be declared to answer (`--answers`); auto: what is known of its kind."""
+"""What a target answers with (`--answers`); auto: depends on the kind of target."""
 FLOAT32, BF16, FP16 = PRECISIONS = ("float32", "bf16", "fp16")
-"""In what candidates are scored (`--precision`)."""
+"""The precision that candidates are scored in (`--precision`)."""
 
 
 class NoZeroVector(UsageError):
@@ -95,33 +96,35 @@ class TargetOptions:
 
     labels: Annotated[
         Labels,
-        Flag("DATA=TARGET,… if data and target name labels differently; or the target's labels"),
+        Flag(
+            "the target's labels in order, or DATA=TARGET,… if data and target use different names"
+        ),
     ] = None
     scores: Annotated[
         str,
         Flag(
-            "what the target returns (default: probabilities, or what is known of the model)",
+            "what the target returns (default: probabilities, or detected)",
             choices=SCORE_KINDS,
         ),
     ] = "auto"
     answers: Annotated[
         str,
         Flag(
-            "what the target returns: scores, or text, as a translator does (default: auto)",
+            "what the target returns: scores, or text like a translator (default: auto)",
             choices=ANSWERS,
         ),
     ] = "auto"
     mask: Annotated[
         str | None,
         Flag(
-            "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
-            "where it is a zoo model or a transformers classifier"
+            "what the target reads for a masked word: a text, or for zoo models and "
+            "transformers classifiers pad (a zero vector) or unknown"
         ),
     ] = None
     timeout: Annotated[
         float,
         Flag(
-            "the longest time for a text (cmd:) or a batch of texts (filter:) (default: 30)",
+            "longest time for one text (cmd:) or one batch (filter:), in seconds (default: 30)",
             metavar="SECONDS",
         ),
     ] = 30.0
@@ -129,8 +132,9 @@ class TargetOptions:
     precision: Annotated[
         str,
         Flag(
-            "how candidates are scored by a transformers model or a torch network; originals and "
-            "winners are always scored in float32 (default: float32; fp16 needs a GPU)",
+            "precision for scoring candidates with a transformers model or a torch "
+            "network; originals and winners always use float32 (default: float32; fp16 "
+            "needs a GPU)",
             choices=PRECISIONS,
         ),
     ] = FLOAT32
@@ -141,7 +145,7 @@ class TargetOptions:
     body: Annotated[
         str | None,
         Flag(
-            "the JSON that is sent to an address (http://…); {text} stands for the text "
+            "JSON to send to an address (http://…), with {text} for the text "
             """(default: '{"text": "{text}"}')""",
             metavar="JSON",
         ),
@@ -149,8 +153,8 @@ class TargetOptions:
     path: Annotated[
         str | None,
         Flag(
-            "where the scores or the label stand in what an address answers, such as 0.scores "
-            "(default: recognised)",
+            "position of the scores or the label in the answer of an address, such as "
+            "0.scores (default: detected)",
             metavar="STEPS",
         ),
     ] = None
@@ -199,7 +203,7 @@ class TargetOptions:
     trust_pickle: Annotated[
         str | None,
         Flag(
-            "the one .joblib or .pkl file that may be loaded as the target: this runs its code",
+            "load this .joblib or .pkl file as the target; this runs its code",
             metavar="FILE",
             is_stored=False,
         ),
@@ -223,8 +227,8 @@ class TargetOptions:
         for flag in flags:
             if self._is_set(flag):
                 raise UsageError(
-                    f"Got --{flag.replace('_', '-')} {getattr(self, flag)!r} for {what}, where it "
-                    "is known and cannot be set. Leave it out."
+                    f"Got --{flag.replace('_', '-')} {getattr(self, flag)!r} for {what}, "
+                    "which sets it itself. Leave it out."
                 )
 
     def refuse_classifier(self) -> None:
@@ -232,11 +236,13 @@ class TargetOptions:
         for flag in ("labels", "scores"):
             if self._is_set(flag):
                 raise UsageError(
-                    f"Got --{flag} {getattr(self, flag)!r} for a translator, which answers texts: "
-                    f"it has no labels and no scores. Leave --{flag} out."
+                    f"Got --{flag} {getattr(self, flag)!r} for a translator, which has no "
+                    f"labels and no scores. Leave --{flag} out."
                 )
         if self.answers == "scores":
-            raise UsageError("Got --answers scores for a translator, which answers texts.")
+            raise UsageError(
+                "Got --answers scores for a translator, which answers with texts. Leave it out."
+            )
 
     def read_with_mask(self, build: Callable[[str | None], T]) -> T:
         """Build a target with the mask that an attack wants, if it can read it and none is set."""
@@ -252,9 +258,9 @@ class TargetOptions:
         """What stands for a masked word where the model's vectors are not known."""
         if self.mask == PADDING:
             raise UsageError(
-                f"Got --mask {PADDING} for a black box. A zero vector in place of a word needs a "
-                "model whose vectors are known: a zoo model or a transformers classifier. Leave "
-                "--mask out (a masked word is then nothing), or name a text that stands for it."
+                f"Got --mask {PADDING} for a black box. A zero vector needs a zoo model "
+                "or a transformers classifier. Leave --mask out (masked words are then "
+                "removed), or give a text to use instead."
             )
         return self.mask or ""
 
@@ -265,7 +271,7 @@ class TargetOptions:
 
 @dataclass(frozen=True)
 class Target(TargetOptions):
-    """What is attacked, a name or a live object, and how it is opened.
+    """The target of an attack, a name or a live object, and the options for opening it.
 
     >>> Target("http:api.toml", scores="logits").stored()["scores"]
     'logits'
@@ -273,11 +279,11 @@ class Target(TargetOptions):
 
     model: Any
     opened: Any = field(default=None, kw_only=True)
-    """The target itself, if it is open already; `model` is then the name that a run keeps of it."""
+    """The target itself, if it is already open; `model` is then its name in the run."""
 
     @staticmethod
     def of(target: Any, **options: Any) -> Target:
-        """Return a target with these options; they go before those of a `Target`."""
+        """Return a target with these options; they override the options of a `Target`."""
         known = [option.name for option in fields(TargetOptions)]
         for name in options.keys() - set(known):
             raise unknown("option of a target", name, known)
@@ -291,12 +297,12 @@ class Target(TargetOptions):
         return isinstance(self.model, str)
 
     def as_stored(self, about: Mapping[str, Any]) -> Target:
-        """Return the target that a run has stored, with these options where it says nothing."""
+        """Return the target that a run has stored, with these options added where it has none."""
         stored = dict(about)
         return replace(self, model=stored.pop("spec"), **stored)
 
     def stored(self) -> dict[str, Any]:
-        """Return what a run keeps of a named target to open it again; nothing of a live object."""
+        """Return what a run stores to open a named target again; nothing for a live object."""
         if not self.is_named:
             return {}
         return {"spec": self.model, **{name: getattr(self, name) for name in stored_options()}}

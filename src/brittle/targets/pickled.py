@@ -44,14 +44,16 @@ def open_pickled(spec: str, options: TargetOptions) -> Classifies:
     check_is_file(path)
     if not path.is_file():
         raise UsageError(f"There is no file {spec!r}.")
-    log.warning("%s is a pickle: loading it runs the code in it. You said that you trust it.", spec)
+    log.warning(
+        "%s is a pickle: loading it runs the code in it. You trusted it with --trust-pickle.", spec
+    )
     content = path.read_bytes()
     model = _load(path, content)
     if not (hasattr(model, "predict") and hasattr(model, "classes_")):
         raise UsageError(
-            f"{spec!r} holds a {type(model).__name__}. Expected a fitted scikit-learn pipeline or "
-            "classifier that takes a list of strings. Load anything else in a module of your own, "
-            "and name the object: python:module:name."
+            f"{spec!r} holds a {type(model).__name__}. Expected a fitted scikit-learn "
+            "pipeline or classifier that takes a list of strings. Load other objects in "
+            "your own module and use python:module:name."
         )
     options = replace(options, name=options.name or path.stem)
     return open_estimator(model, options, fingerprints.hash_parts(content))
@@ -61,15 +63,15 @@ def not_trusted(spec: str) -> UsageError:
     """Build the error for a pickled file that the user has not named as trusted."""
     suffix = Path(spec).suffix
     trust = (
-        f"If you made the file, or trust who did: --trust-pickle {spec} (in Python "
+        f"If you made the file, or trust its author: --trust-pickle {spec} (in Python "
         f"trust_pickle={spec!r}). Or write"
     )
     ways = trust if suffix in PICKLED else "Write"
     return UsageError(
-        f"{spec!r} is a pickled file, and loading one runs the code in it, so it is not opened "
+        f"{spec!r} is a pickled file. Loading it runs any code in it, so brittle does not load it "
         f"without your permission. {ways} it in another format where it was made, "
-        "skops.io.dump(model, 'model.skops'), or load it in a module of your own and name the "
-        "object: python:module:name."
+        "skops.io.dump(model, 'model.skops'), or load it in your own module and use "
+        "python:module:name."
     )
 
 
@@ -77,8 +79,8 @@ def refuse_trust(spec: str, options: TargetOptions) -> None:
     """Refuse trust in a pickle where the target is none."""
     if options.trust_pickle is not None:
         raise UsageError(
-            f"Got --trust-pickle {options.trust_pickle}, but the target {spec!r} is no pickled "
-            f"file ({', '.join(PICKLED)}). Leave it out."
+            f"Got --trust-pickle {options.trust_pickle}, but the target {spec!r} is not a "
+            f"pickled file ({', '.join(PICKLED)}). Leave it out."
         )
 
 
@@ -94,5 +96,5 @@ def _load(path: Path, content: bytes) -> Any:
         remedy = "Load it with the versions of Python and scikit-learn that it was saved with"
         if isinstance(error, AttributeError | ModuleNotFoundError):
             remedy += ", in the folder of the modules that it needs"
-        name = message_of(error) if isinstance(error, Exception) else "it ends the program"
+        name = message_of(error) if isinstance(error, Exception) else "it exits the program"
         raise UsageError(f"{str(path)!r} cannot be loaded ({name}). {remedy}.") from error

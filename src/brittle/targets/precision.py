@@ -47,9 +47,9 @@ def check_weights(weights: Iterable[Any], precision: str, device: str, who: str)
     if kinds - {torch.float32}:
         got = ", ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds))
         raise UsageError(
-            f"Got precision {precision} for {who}, whose weights are {got}. Expected weights in "
-            "float32, in which originals and winners are scored. Load it in float32 "
-            "(model.float()), or leave the precision out."
+            f"Got precision {precision} for {who}, whose weights are {got}. Expected "
+            "float32 weights, because originals and winners are scored in float32. Load "
+            "it in float32 (model.float()), or leave the precision out."
         )
 
 
@@ -57,9 +57,9 @@ def refuse_precision(precision: str, what: str) -> None:
     """Refuse a lower precision for a target that computes in its own."""
     if check_precision(precision) != FLOAT32:
         raise UsageError(
-            f"Got --precision {precision} for {what}, which can only be asked as it is. A lower "
-            "precision is for transformers classifiers, fine-tuned encoders of the zoo and torch "
-            "networks (brittle.torch_target(precision=…)). Leave it out."
+            f"Got --precision {precision} for {what}, which has only one precision. A "
+            "lower one works for transformers classifiers, fine-tuned encoders of the "
+            "zoo and torch networks (brittle.torch_target(precision=…)). Leave it out."
         )
 
 

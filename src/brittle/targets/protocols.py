@@ -42,23 +42,23 @@ class TargetDeclarations:
     """
 
     labels: Sequence[str] = ()
-    """The names of its classes; () if it answers texts."""
+    """The names of its classes; () if it answers with texts."""
     item_kind: str = "text"
-    """The kind of items that it reads."""
+    """The kind of items it reads."""
     parallel: int = 1
     """How many threads may call it at once."""
     costly: bool = False
-    """Its answers are journalled before they are used."""
+    """Whether its answers are stored before they are used."""
     batch: int | None = None
-    """The rows of one call; None: chosen automatically."""
+    """The rows of one call; None chooses automatically."""
     in_process: bool = True
-    """A watchdog guards the call, because nothing else can end it."""
+    """Whether a watchdog guards the call, because nothing else can end it."""
     label_only: bool = False
-    """Only hard labels come back, as one-hot scores."""
+    """Whether it returns only hard labels, as one-hot scores."""
     mixes_texts: bool = False
-    """A translator whose answer to a text may depend on the other texts of the call."""
+    """Whether the translation of a text may depend on the other texts of the call."""
     trained_fields: Sequence[str] = ()
-    """The fields that it was trained on, in its order."""
+    """The fields it was trained on, in order."""
     repeats: int = 1
     """How often every item is asked, because answers vary; each answer is kept and counted."""
     join_repeats: Callable[[Sequence[Any]], Any] | None = None
@@ -76,17 +76,17 @@ class TargetDeclarations:
     max_answer: int | None = None
     """The characters that are kept of a text that it answers; None: by the length of its source."""
     vocabulary: Any = None
-    """The words that it knows, the most frequent first; None if it does not tell."""
+    """The words it knows, the most frequent first; None if unknown."""
     precision: str = "float32"
-    """What it scores candidates in, by `candidate_scores(keys)` where it is not float32."""
+    """The precision of candidates; `candidate_scores(keys)` if it is not float32."""
     reads_zero_vectors: bool = False
-    """A hole is a zero vector to it, or adds nothing."""
+    """Whether it reads a masked word as a zero vector or as nothing."""
     members: Sequence[Any] | None = None
-    """The targets that it consists of, if it is an ensemble."""
+    """The targets that it combines, if it is an ensemble."""
     check_item: Callable[[Any], None] | None = None
-    """A method that refuses data that it cannot read, before a run is stored."""
+    """A method that rejects data it cannot read, before a run is stored."""
     close: Callable[[], None] | None = None
-    """A method that frees what the target holds."""
+    """A method that frees the target's resources."""
 
 
 def declared_by(target: Any, name: str) -> Any:

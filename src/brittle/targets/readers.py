@@ -76,8 +76,9 @@ class StringReader(TextReader):
 
     def misfit(self, who: str, error: Exception) -> UsageError:
         return UsageError(
-            f"{who} does not take a list of strings: {type(error).__name__}: {error} Put the "
-            "vectorizer before it in one fitted pipeline: make_pipeline(TfidfVectorizer(), model)."
+            f"{who} does not take a list of strings: {type(error).__name__}: {error} "
+            "Combine the vectorizer and the model in one fitted pipeline: "
+            "make_pipeline(TfidfVectorizer(), model)."
         )
 
 
@@ -122,10 +123,10 @@ class PixelReader(ArrayReader):
     def misfit(self, who: str, error: Exception) -> UsageError:
         size = " × ".join(map(str, self.shape))
         return UsageError(
-            f"{who} does not take the pictures of the data, {size} (height × width × channels), as "
-            f"rows of {np.prod(self.shape)} pixels: {type(error).__name__}: {error} Use data "
-            "of the size that it was fitted on, or put what prepares them before it in one fitted "
-            "pipeline."
+            f"{who} does not take the pictures of the data, {size} (height × width × "
+            f"channels), as rows of {np.prod(self.shape)} pixels: {type(error).__name__}: "
+            f"{error} Use data of the size it was fitted on, or put the preprocessing and "
+            "the model into one fitted pipeline."
         )
 
 

@@ -77,8 +77,9 @@ class TargetKind:
         target: Any = self.load()(spec, options)
         if self.package is not None and not isinstance(target, HasScores | Translates):
             raise UsageError(
-                f"The package {self.package} opened {spec!r} as a {type(target).__name__}, which "
-                "is no target: it has neither scores(texts) nor translate(texts)."
+                f"The package {self.package} opened {spec!r} as a "
+                f"{type(target).__name__}, which is not a target: it has neither "
+                "scores(texts) nor translate(texts)."
             )
         opened: Opened = target
         return opened
@@ -101,20 +102,20 @@ OWN = (
     TargetKind(
         "zoo:",
         "brittle.opening:open_zoo",
-        "a model of our own, trained when first used",
+        "a model of the zoo, trained on first use",
         (
-            ("zoo:LSTM-W-Random-1@mr", "a model of our own, trained when first used"),
+            ("zoo:LSTM-W-Random-1@mr", "a model of the zoo, trained on first use"),
             (
                 "zoo:seq2seq-LSTM@multi30k",
-                "a translator of our own; zoo:NAME@DATA?beam=4 with a beam",
+                "a translator of the zoo; zoo:NAME@DATA?beam=4 sets the beam",
             ),
         ),
     ),
     TargetKind(
         "/model.json",
         "brittle.opening:open_zoo_folder",
-        "the folder of a trained model of our own",
-        (("folder/", "a trained model of our own"),),
+        "the folder of a model trained with brittle",
+        (("folder/", "a model trained with brittle"),),
     ),
     TargetKind(
         "/config.json",
@@ -125,7 +126,7 @@ OWN = (
     TargetKind(
         "hf:",
         "brittle.targets.opening:open_transformers",
-        "a model of the hub",
+        "a model from the hub",
         (("hf:NAME", "a transformers classifier or seq2seq model from the hub"),),
         texts_only=True,
     ),
@@ -167,8 +168,8 @@ OWN = (
         TargetKind(
             scheme,
             "brittle.targets.http.address:open_address",
-            "a model behind an address, which takes and answers JSON",
-            ((f"{scheme}HOST/PATH", "a model behind an address, which takes and answers JSON"),),
+            "a model behind an address that speaks JSON",
+            ((f"{scheme}HOST/PATH", "a model behind an address that speaks JSON"),),
             texts_only=True,
             answers_declared=True,
         )
@@ -201,22 +202,22 @@ OWN = (
     TargetKind(
         "ensemble:",
         "brittle.targets.opening:open_ensemble",
-        "several models as one",
+        "several models combined",
         (
             (
                 "ensemble:A,B,C@mr",
-                "several classifiers as one, by their mean logits (or ensemble:FILE)",
+                "several classifiers combined by their mean logits (or ensemble:FILE)",
             ),
         ),
     ),
     TargetKind(
         "normalised:",
         "brittle.targets.opening:open_normalised",
-        "a defence before another target",
+        "a defence in front of another target",
         (
             (
                 "normalised:TARGET",
-                "a target whose texts are written in plain characters before it reads them",
+                "a target whose texts are first converted to plain characters",
             ),
         ),
         texts_only=True,
@@ -235,13 +236,13 @@ OWN = (
         (
             (
                 "filter:'PROGRAM ARGS'",
-                "a translator that turns lines into lines, such as apertium",
+                "a translator that reads and writes lines, such as apertium",
             ),
         ),
         texts_only=True,
     ),
 )
-"""brittle's own kinds, in the order in which they are listed to people."""
+"""brittle's own kinds, in the order of lists."""
 
 
 def target_kinds() -> tuple[TargetKind, ...]:
@@ -263,8 +264,8 @@ def find_kind(spec: str) -> TargetKind | None:
         if other.key == first.key:
             raise UsageError(
                 f"The package {other.package} adds targets {other.key!r}, which "
-                f"{first.package or 'brittle'} has already. Remove a package, or have it use "
-                "another name."
+                f"{first.package or 'brittle'} already has. Remove one package, or rename "
+                "its targets."
             )
     return first
 

@@ -83,7 +83,7 @@ MAX_SUM_ERROR = 1e-3  # of float16 models and of rounded numbers in JSON
 MAX_SHOWN_SCORES = 8  # in an error message
 ROUNDED_PERCENT = 0.005  # of percentages that are rounded to whole numbers
 PERCENT = "If these are percentages, say --scores percent (scores='percent' in Python)."
-NUMBER = "Expected a number (in JSON without quotes); if it is a label, say --scores label."
+NUMBER = "Expected a number (in JSON without quotes); if it is a label, use --scores label."
 
 
 def parse_answers(
@@ -132,14 +132,15 @@ def as_probabilities(
         table = _complete_two(table, labels, kind, who)
     elif one_number and len(labels) > 1 and kind != "logits":
         raise UsageError(
-            f"{who} gives one number per text (for example {_format_scores(table[0])}), expected a "
-            f"probability for each of {len(labels)} labels. If it is the probability of the second "
-            "of two labels, say --scores single; if it is a label, say --scores label."
+            f"{who} gives one number per text (for example {_format_scores(table[0])}), "
+            f"expected a probability for each of {len(labels)} labels. If it is the "
+            "probability of the second of two labels, use --scores single; if it is a "
+            "label, use --scores label."
         )
     if table.shape != (rows, len(labels)):
         raise TargetError(
             f"{who} gave scores of shape {table.shape} for {rows} texts. Expected "
-            f"({rows}, {len(labels)}): a column for every label ({', '.join(labels)})."
+            f"({rows}, {len(labels)}): one column per label ({', '.join(labels)})."
         )
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
@@ -172,7 +173,7 @@ def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
     if index is None:
         raise TargetError(
             f"{who} answered the label {name!r}. Expected one of: {', '.join(labels)}. "
-            "Name the labels it answers with --labels."
+            "List its labels with --labels."
         )
     return index
 
@@ -193,9 +194,10 @@ def _normalize(table: Scores, who: str, kind: ScoreKind) -> Scores:
         hint = f" {PERCENT}" if kind != "percent" and are_percentages(row.tolist()) else ""
         expected = "percentages, sum 100" if kind == "percent" else expected
         raise UsageError(
-            f"{who} gave scores that are not probabilities, for example {_format_scores(example)} "
-            f"(sum {example.sum():.6g}). Expected {expected}.{hint} Declare what they are: "
-            "--scores logits (scores='logits' in Python), percent, single or label."
+            f"{who} gave scores that are not probabilities, for example "
+            f"{_format_scores(example)} (sum {example.sum():.6g}). Expected "
+            f"{expected}.{hint} Say what they are: --scores logits (scores='logits' in "
+            "Python), percent, single or label."
         )
     probability: Scores = table / total
     return probability
@@ -238,8 +240,8 @@ def _as_table(raw: Any, who: str) -> Scores:
         return np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TargetError(
-            f"{who} gave something that is no table of numbers: {short_repr(raw)}. Expected a "
-            "row for every text and a number for every label in it."
+            f"{who} returned something that is not a table of numbers: {short_repr(raw)}. "
+            "Expected one row per text with one number per label."
         ) from error
 
 
@@ -253,8 +255,8 @@ def _as_list(answers: Any, rows: int, who: str) -> Sequence[Any]:
         return list(tolist() if tolist else answers)
     except TypeError as error:
         raise TargetError(
-            f"{who} gave {short_repr(answers)}, a {type(answers).__name__}, for {rows} texts. "
-            "Expected a list with one answer for every text, or an array."
+            f"{who} gave {short_repr(answers)}, a {type(answers).__name__}, for {rows} "
+            "texts. Expected a list with one answer per text, or an array."
         ) from error
 
 
@@ -273,9 +275,9 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
     missing = [label for index, label in enumerate(labels) if index not in scores]
     if missing:
         raise TargetError(
-            f"{who} gave no score for {', '.join(missing)} in {short_repr(answer)}. Expected one "
-            "for every label: ask it for all scores, or use only its first label with "
-            "--scores label."
+            f"{who} gave no score for {', '.join(missing)} in {short_repr(answer)}. "
+            "Expected one for every label: let it return all scores, or use only its "
+            "first label with --scores label."
         )
     return [scores[index] for index in range(len(labels))]
 

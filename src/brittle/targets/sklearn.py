@@ -131,7 +131,7 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
     content = path.read_bytes()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            remedy = "If you trust it, write it again with skops.io.dump, which does not pack."
+            remedy = "If you trust it, write it again with skops.io.dump, which does not compress."
             check_archive(archive, len(content), repr(str(path)), remedy)
         untrusted = skops.get_untrusted_types(data=content)
     except UsageError:
@@ -142,8 +142,8 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
     if refused:
         flags = " ".join(f"--trust {name}" for name in refused)
         raise UsageError(
-            f"{str(path)!r} holds types that are not trusted unasked: {', '.join(refused)}. If you "
-            f"made the file, or trust who did, say so: {flags}"
+            f"{str(path)!r} contains types that need your trust: {', '.join(refused)}. If "
+            f"you made the file, or trust its author, add: {flags}"
         )
     try:
         return skops.loads(content, trusted=untrusted), fingerprints.hash_parts(content)
@@ -153,8 +153,9 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
 
 def _not_skops(path: Path, error: Exception) -> UsageError:
     return UsageError(
-        f"{str(path)!r} is damaged, or not a skops file ({message_of(error)}). Write it again with "
-        "skops.io.dump(model, file), with the versions of scikit-learn and skops that are here."
+        f"{str(path)!r} is damaged, or not a skops file ({message_of(error)}). Write it "
+        "again with skops.io.dump(model, file), with the versions of scikit-learn and "
+        "skops installed here."
     )
 
 
@@ -207,16 +208,16 @@ def _choose_method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKin
     if kind == "logits":
         if not margins:
             raise UsageError(
-                f"{who} has no decision_function, so that --scores logits (scores='logits' in "
-                "Python) does not fit it. Leave it out."
+                f"{who} has no decision_function, so --scores logits (scores='logits' in "
+                "Python) does not work. Leave it out."
             )
         return "decision_function", "logits"
     if not proba:
         raise UsageError(
             f"{who} has no predict_proba, only "
             f"{'margins (decision_function)' if margins else 'labels'}. Margins are not "
-            "probabilities: wrap it in CalibratedClassifierCV, or have them read as such with "
-            "--scores logits (scores='logits' in Python), or use its labels alone with "
+            "probabilities: wrap it in CalibratedClassifierCV, or use the margins with "
+            "--scores logits (scores='logits' in Python), or only the labels with "
             "--scores label."
         )
     return "predict_proba", "prob"
@@ -235,8 +236,9 @@ def _check_inputs(target: Estimator, who: str) -> None:
 
 def _multi_label(who: str, model: Any) -> UsageError:
     return UsageError(
-        f"{who} ({type(model).__name__}) is multi-label: it gives several labels to one item. "
-        "brittle attacks classifiers with one label per item; wrap one of the labels in a function."
+        f"{who} ({type(model).__name__}) is multi-label: it gives one item several "
+        "labels. brittle attacks classifiers with one label per item: wrap one of the "
+        "labels in a function."
     )
 
 
@@ -264,9 +266,9 @@ PLAIN_COUNTS = {
     "preprocessor": None,
     "token_pattern": r"(?u)\b\w\w+\b",
 }
-"""The options with which a CountVectorizer counts every word for itself, as it does by default."""
+"""The options of a CountVectorizer that counts single words, as it does by default."""
 COUNT_TYPES = (np.int64, np.float64)
-"""Small integers overflow, and truth values count a word once."""
+"""Small integers overflow, and booleans count a word once."""
 CAPITAL_SIGMA = "\u03a3"
 """The only letter whose lower case depends on the letters around it."""
 LOG_LIKELIHOODS = ("MultinomialNB", "ComplementNB")

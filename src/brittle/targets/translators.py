@@ -60,7 +60,7 @@ from brittle.text import Text
 from brittle.zoo.device import cores
 
 PROBES = tuple(sentence.rstrip(".!") for sentence in SENTENCES[:3])
-"""Sentences of the fingerprint without their full stops."""
+"""The sentences of the fingerprint without full stops."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ class LineLayout:
     def read(self, lines: Sequence[str], who: str, count: int) -> list[str]:
         """Return the answers among as many lines as `write` returned for `count` texts."""
         expected = self._lines_apart * (count - 1) + 1
-        between = " (of which every second is blank)" if self.blank_between and count > 1 else ""
+        between = " (every second one blank)" if self.blank_between and count > 1 else ""
         if len(lines) != expected:
             raise TargetError(
-                f"{who} gave {plural(len(lines), 'lines')} for {expected}{between}. Expected one "
-                "for every line of its input, in order."
+                f"{who} gave {plural(len(lines), 'lines')} for {expected}{between}. "
+                "Expected one line per line of input, in order."
             )
         if self.blank_between and any(line.strip() for line in lines[1::2]):
             raise TargetError(
@@ -191,7 +191,9 @@ class LineFilter:
         try:
             self._ask_plain([SENTENCES[0]], ALONE)
         except TargetError as error:
-            raise TargetDown(f"{error} This was a plain sentence; the target is down.") from problem
+            raise TargetDown(
+                f"{error} It failed on a plain sentence, so the target is down."
+            ) from problem
 
     def _ask_plain(self, sentences: Sequence[str], layout: LineLayout) -> list[str]:
         """Translate sentences of our own in one process."""
@@ -262,8 +264,8 @@ def _read(pipe: IO[bytes], max_bytes: int, chunks: list[bytes]) -> None:
 
 def _too_slow(seconds: float) -> str:
     return (
-        f"did not end within {seconds:g} s (it must end when its input ends; --timeout gives it "
-        "longer, --batch fewer texts)"
+        f"did not exit within {seconds:g} s (it must exit when its input ends; use "
+        "--timeout for more time, --batch for fewer texts)"
     )
 
 

@@ -57,7 +57,7 @@ class SentenceMeasures:
         """Format what is known in training."""
         return (
             f"words rebuilt {self.rebuilt:.3f}, reverse perplexity {self.reverse:.1f}, "
-            f"{self.distinct:.0%} of the samples are different"
+            f"{self.distinct:.0%} of the samples are unique"
         )
 
     def summary(self) -> str:
@@ -243,8 +243,8 @@ class _Watch:
         self._report(losses, f", {self.at.describe()}{' (best)' if is_best else ''}", is_best)
         if self._has_collapsed(is_best):
             log.warning(
-                "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
-                "weights of step %d are kept.",
+                "%s: the generator has collapsed: %.1f %% of its sentences are unique. "
+                "The weights of step %d are kept.",
                 self.job.name,
                 100 * self.at.distinct,
                 state.good_step,
@@ -300,12 +300,12 @@ def _finish(
 
     if not fit_latent(model, settings, rows.train, job.seed, is_good, report):
         log.warning(
-            "%s: the generator has collapsed while it learnt to rebuild codes; that of the first "
-            "part is kept.",
+            "%s: the generator collapsed while it learnt to rebuild codes; the generator "
+            "of the first part is kept.",
             job.name,
         )
     if not _is_finite(model):
-        raise Diverged(f"The training of {job.name} stopped: the inverter has no numbers.", None)
+        raise Diverged(f"The training of {job.name} stopped: the inverter's weights are NaN.", None)
     measures = measure(model, tokenizer, rows.train, rows.dev)
     save_network(job.folder, model, tokenizer.words, leave_out=[CRITIC])
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
@@ -319,9 +319,9 @@ def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[
     known = ~(train == UNKNOWN).any(axis=1)
     if known.sum() < MIN_SENTENCES:
         raise UsageError(
-            f"{job.name} has {known.sum()} sentences to learn from, of words that occur in at "
-            f"least {job.settings.min_count} of them; expected {MIN_SENTENCES} or more. Train on "
-            "more text, or with --set min_count=1."
+            f"{job.name} has {known.sum()} sentences to train on, made of words that "
+            f"occur in at least {job.settings.min_count} sentences; expected "
+            f"{MIN_SENTENCES} or more. Train on more text, or with --set min_count=1."
         )
     dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
     on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]

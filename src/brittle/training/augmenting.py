@@ -31,9 +31,9 @@ ORIGINAL = "original"
 """The level of an example that was not edited."""
 DEFAULT_SHARE, DEFAULT_EDITS = 0.5, 2
 DRAWS_PER_VARIANT = 5
-"""How often a variant is drawn at most, until it is one that was not drawn before."""
+"""How often a variant is drawn again if it was drawn before."""
 Report = Callable[[int, int], None]
-"""Is told how many examples are done, of how many."""
+"""Receives the number of finished examples and of all examples."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,14 @@ def augment(
     only_variants: bool = False,
     progress: Progress[AugmentProgress] = True,
 ) -> list[Variant]:
-    """Return examples with variants of each that keep its label, for any training code.
+    """Return examples with variants that keep their labels, for any training code.
 
-    `examples` is everything that `brittle.attack` takes; a data set by name is its train split.
-    `level` names a level of the ladder, or several, separated by commas. Every example has at most
-    `copies` variants of each level, all different; fewer if the level has no more to offer. A
-    variant changes at most a `share` of the words or phrases that have candidates, at least one; a
-    rewrite at most `edits`. The numbers are drawn, too. `rules` is a file of further rewrites.
+    `examples` is anything that `brittle.attack` takes; the name of a data set means its train
+    split. `level` names one level of the ladder, or several, separated by commas. Every example
+    gets at most `copies` different variants per level, fewer if the level has no more. A variant
+    changes at least one and at most a `share` of the words or phrases that have candidates; a
+    rewrite changes at most `edits`. The number of changes is random. `rules` is a file with more
+    rewrites.
     """
     settings = AugmentSettings(level, copies, seed, share, edits, rules)
     if isinstance(examples, str):

@@ -54,8 +54,8 @@ def fit_bilm(job: TrainingJob) -> Fitted:
     dev = list(_spans(tokenizer, dev_texts, settings.span))
     if not dev or not _has_known(tokenizer, dev):
         raise UsageError(
-            f"The dev split of {job.name} has no words that {job.design.name} could predict, so it "
-            "cannot be measured. Train on more text."
+            f"The dev split of {job.name} has no words that {job.design.name} can "
+            "predict, so its perplexity cannot be measured. Train on more text."
         )
     with seeded(job.seed, 1):
         characters = len(alphabet) + UNKNOWN_CHARACTER + 1

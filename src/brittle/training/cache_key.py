@@ -86,7 +86,7 @@ def unused_settings(design: Design) -> dict[str, str]:
     """Return the settings that a design does not use, each with what it would be for."""
     unused: dict[str, str] = {}
     if design.parts.get("embedding") == "ELMo":
-        spellings = "networks that read spellings themselves; this one reads those of its biLM"
+        spellings = "networks that read spellings themselves; this one uses its biLM for that"
         unused |= dict.fromkeys(SPELLING_SETTINGS, spellings)
         unused |= dict.fromkeys(WORD_VECTOR_SETTINGS, "networks with word vectors of their own")
     else:

@@ -84,7 +84,11 @@ def load(folder: Path, make: Callable[..., S]) -> tuple[S, dict[str, NDArray[Any
         with safe_open(str(path), framework="numpy") as file:
             return make(**json.loads((file.metadata() or {})[STATE])), tensors
     except (UsageError, *files.DAMAGED) as error:
-        log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
+        log.warning(
+            "The checkpoint %s cannot be read (%s); training starts from the beginning.",
+            path,
+            error,
+        )
         return None
 
 

@@ -57,8 +57,8 @@ def plan_bilm(name: str, size: str) -> TrainingPlan:
     design = grid.design(parts.model)
     if design.family.answers != "states":
         raise UsageError(
-            f"Got the setting bilm={name}, but {design.name} is no language model. Expected a name "
-            "such as biLM@imdb#0."
+            f"Got the setting bilm={name}, but {design.name} is not a language model. "
+            "Expected a name such as biLM@imdb#0."
         )
     size = _bilm_size(size)
     settings = grid.parse_settings(design, size, parts.settings)
@@ -72,8 +72,8 @@ def with_bilm(plan: TrainingPlan, train: Callable[[TrainingPlan], Path]) -> Trai
     if folder is None:
         missing = plan_bilm(settings.bilm, plan.size)
         log.warning(
-            "%s reads %s, which is not trained yet: it is trained first, once for all that read "
-            "it.",
+            "%s reads %s, which is not trained yet: brittle trains it first, once for all "
+            "models that read it.",
             plan.name,
             missing.name,
         )

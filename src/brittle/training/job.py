@@ -248,8 +248,9 @@ def build_vocabulary(
     )
     if len(vocabulary) == len(WordTokenizer.of((), pairs=pairs)):
         raise UsageError(
-            f"No word occurs {min_count} times or more in the train split of {job.name}: there is "
-            "nothing to learn from. Check the text column (--text), or train on more data."
+            f"No word occurs {min_count} times or more in the train split of {job.name}, "
+            "so there is nothing to train on. Check the text column (--text), or train "
+            "on more data."
         )
     return vocabulary
 

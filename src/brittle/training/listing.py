@@ -16,20 +16,20 @@ from brittle.zoo.names.sizes import SIZES
 Rows = list[dict[str, Any]]
 
 USE = (
-    "brittle train pool:NAME --data DATA trains what is missing of a pool. pool:FILE is one of "
-    "your own: a target a line."
+    "brittle train pool:NAME --data DATA trains the missing models of a pool. pool:FILE "
+    "is your own pool: one target per line."
 )
 NAMES = (
-    "A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not "
-    "the encoder's default is added to the name: BiLSTM-C-Random-1-mean. An average has no layers: "
-    "Average-W-GloVe. A network reads a pair as one sequence, or its two sides apart: "
-    "BiLSTM-W-GloVe-1-pair."
+    "Names of networks are ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. Add "
+    "the head if it is not the encoder's default: BiLSTM-C-Random-1-mean. An average has "
+    "no layers: Average-W-GloVe. A network reads a pair as one sequence; add -pair to "
+    "encode the two sides separately: BiLSTM-W-GloVe-1-pair."
 )
 CARD_FACTS = (
     *("data", "seed", "size", "changed", "settings", "hardening", "labels"),
     *("epochs", "examples", "seconds"),
 )
-TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, tuned"}
+TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, fine-tuned"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Indented:
 
 
 Listing = list[str | Rows | Indented]
-"""Lines and tables, from top to bottom."""
+"""Lines and tables in their order."""
 
 
 def models_json() -> dict[str, Any]:
@@ -93,7 +93,7 @@ def list_models() -> Listing:
         _part_rows("pair", grid.PAIRS),
     ):
         parts += ["", Indented(rows)]
-    parts += ["", "Models with names of their own:", "", Indented(_named_rows())]
+    parts += ["", "Models with their own names:", "", Indented(_named_rows())]
     parts += ["", "Pools of models (brittle list pools shows their members):"]
     parts += ["", Indented(pool_rows(trained)), "", USE]
     if not trained:

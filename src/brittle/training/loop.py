@@ -183,7 +183,7 @@ def _run_epoch(
         if n % report_every == 0:
             job.report(TrainingProgress(job.name, epoch + 1, settings.epochs, n, steps, total / n))
     if not all(torch.isfinite(p).all() for p in weights):
-        raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
+        raise ArithmeticError(f"some weights are NaN or infinite after epoch {epoch + 1}")
     trainable.network.eval()
     return total / steps
 

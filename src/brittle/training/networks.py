@@ -87,8 +87,8 @@ def fit_network(job: TrainingJob) -> Fitted:
         gradients = check_gradients(NetworkWhiteBox(scoring_model()), job.dev.texts)
     if is_masked(gradients):
         log.warning(
-            "The gradients of %s say next to nothing of its edits (%s): attacks by gradient will "
-            "look too weak. Compare with a black-box attack such as key-any.",
+            "The gradients of %s hardly predict the effect of edits (%s), so gradient "
+            "attacks will look too weak. Compare with a black-box attack such as key-any.",
             job.name,
             describe(gradients),
         )

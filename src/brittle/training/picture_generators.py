@@ -179,8 +179,8 @@ def fit_picture_generator(job: TrainingJob) -> Fitted:
         judge = find_judge(data, shape)
         if judge is None:
             log.warning(
-                "There is no %s@%s in the cache, so the classes of the samples are not checked. "
-                "Train it first, on the same data: brittle train %s --data %s",
+                "There is no %s@%s in the cache, so brittle cannot check the classes of "
+                "the samples. Train it first, on the same data: brittle train %s --data %s",
                 JUDGE,
                 data,
                 JUDGE,
@@ -197,8 +197,8 @@ def fit_picture_generator(job: TrainingJob) -> Fitted:
         good = training.state.good_step
         if 0 < good < job.settings.steps:
             log.warning(
-                "%s: the generator collapsed after step %d, whose weights are kept: its samples "
-                "were nearly alike, or classes were missing.",
+                "%s: the generator collapsed after step %d: its samples were nearly "
+                "identical, or classes were missing. The weights of that step are kept.",
                 job.name,
                 good,
             )
@@ -213,17 +213,18 @@ def doubts(name: str, measures: Any) -> list[str]:
     found = []
     if measures["spread of samples"] < SMALLEST_SPREAD:
         found.append(
-            f"The samples of {name} are nearly alike: their pixels spread "
-            f"{measures['spread of samples']:.2f} times as far as those of the data. The training "
-            "was too short, or has collapsed. Train longer (--set steps), or with another --seed."
+            f"The samples of {name} are nearly identical: their pixels spread "
+            f"{measures['spread of samples']:.2f} times as far as the pixels of the data. "
+            "Training was too short, or it collapsed. Train longer (--set steps), or "
+            "with another --seed."
         )
     classes = measures.get("classes", {})
     missing = [label for label, share in classes.items() if share < 1 / (4 * len(classes))]
     if missing:
         found.append(
-            f"The samples of {name} hardly show the classes {', '.join(missing)}, as "
-            f"{measures['judged by']} sees them: {SAMPLE_SHEET} in its folder shows some. Train "
-            "longer (--set steps), or with another --seed."
+            f"The samples of {name} hardly show the classes {', '.join(missing)}, judged "
+            f"by {measures['judged by']}. See {SAMPLE_SHEET} in its folder. Train longer "
+            "(--set steps), or with another --seed."
         )
     return found
 

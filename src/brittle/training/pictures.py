@@ -58,7 +58,7 @@ def fit_forest(job: TrainingJob) -> Fitted:
     model.fit(train.pixels.reshape(len(train.pixels), -1), train.label)
     missing = sorted(set(range(classes)) - set(model.classes_.tolist()))
     if missing:
-        raise UsageError(f"{job.name} has no pictures of class {missing[0]} to learn from.")
+        raise UsageError(f"{job.name} has no pictures of class {missing[0]} to train on.")
     tensors = forest_tensors(model.estimators_)
     folders.write_tensors(job.folder / folders.WEIGHTS_FILE, tensors)
     forest = Forest.built(shape, classes, tensors)

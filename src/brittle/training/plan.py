@@ -19,7 +19,7 @@ from brittle.zoo.names.grid import Design
 from brittle.zoo.names.settings import ModelSettings
 
 Changed = Sequence[str] | Mapping[str, Any]
-"""Settings that are changed: texts such as `hidden=64`, or values by name."""
+"""Changed settings: texts such as `hidden=64`, or values by name."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ def check_kinds(design: Design, splits: TrainingSplits) -> None:
     reads = design.family.item_kind
     if splits.train.kind != reads:
         raise UsageError(
-            f"The data set {splits.name!r} holds {splits.train.kind}s, but {design.name} reads "
-            f"{reads}s. Choose another model (brittle list models) or other data."
+            f"The data set {splits.name!r} contains {splits.train.kind}s, but "
+            f"{design.name} reads {reads}s. Choose another model (brittle list models) or "
+            "other data."
         )
 
 
@@ -90,7 +91,7 @@ def choose_settings(design: Design, size: str, changed: Changed) -> ModelSetting
     for name, used_by in unused_settings(design).items():
         if name in names:
             raise UsageError(
-                f"Got the setting {name} for {design.name}, which has no use for it. It is for "
-                f"{used_by}. Leave it out, or take one of these."
+                f"Got the setting {name} for {design.name}, which does not use it. It "
+                f"belongs to {used_by}. Leave it out, or choose one of these."
             )
     return settings

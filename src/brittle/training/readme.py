@@ -57,8 +57,8 @@ def describe_classifier(card: Card, about: str) -> tuple[str, str, str]:
         f"{', '.join(card.labels)}. Fields read: {', '.join(card.fields)}."
     )
     measured = (
-        f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on "
-        "that split, so\n  the figure flatters a little: measure on the test split."
+        f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen "
+        "on that split, so\n  the figure is slightly too high: measure on the test split."
     )
     data = card.data if has_splits(card.data) else "FILE"
     target = shlex.quote("zoo:" + card.full_name)

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 NO_LABEL = -1
 MIN_PAIRS = 10
 LATER = {"train": ("dev", "test"), "dev": ("test",)}
-"""The splits that come after one: what is in them is not in this one."""
+"""The later splits of each split: their examples are removed from it."""
 
 KNOWN_FINGERPRINTS: Mapping[str, str] = {
     "mr": "b1620ca8928bbb4b20d87dca3455a107d59c810c95c7cd23e49593db8332d866",
@@ -38,7 +38,7 @@ KNOWN_FINGERPRINTS: Mapping[str, str] = {
     "bbc": "74bf47bb6510e56d53f7a6860c8ce1635bbd908622ae4267afd317aec9bfc44d",
     "mnist": "a22993de06d56ab8316c4ccadcd88c12b9524a56a560506058071e8ded952443",
 }
-"""The fingerprints of the splits of known data sets: a trained model is found without its data."""
+"""The fingerprints of the splits of known data sets: they find a trained model without its data."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,9 @@ def load_splits(
     if has_splits(data):
         if labels == "translations":
             raise UsageError(
-                f"The data set {data!r} holds texts with classes, but a translator learns from "
-                "pairs of texts. Name a file or a folder, and its columns: --text en --label de."
+                f"The data set {data!r} has texts with classes, but a translator needs "
+                "pairs of texts. Name a file or a folder, and its columns: --text en "
+                "--label de."
             )
         none = "" if labels == "none" else None
         train, dev = (load_data(data, split=split, label=none) for split in ("train", "dev"))
@@ -166,8 +167,8 @@ def load_folder(
     given = [split for split in ("train", "dev") if split in there]
     if not given:
         raise UsageError(
-            f"The folder {folder} has neither a train nor a dev split. Expected a file named train "
-            f"({ENDINGS_TEXT}), or dev, which is then divided."
+            f"The folder {folder} has neither a train nor a dev split. Expected a file "
+            f"named train ({ENDINGS_TEXT}), or dev, which brittle then divides."
         )
     splits = part_by_premise(
         {
@@ -195,7 +196,8 @@ def part_by_premise(splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
         examples = [e for e, rank in zip(dataset, ranks[split]) if rank not in taken]
         if len(examples) < len(dataset):
             log.warning(
-                "%s: %d of %d examples of the %s split are left out: their %r is in a later split.",
+                "%s: %d of %d examples of the %s split are left out, because their %r is "
+                "in a later split.",
                 dataset.name,
                 len(dataset) - len(examples),
                 len(dataset),
@@ -259,8 +261,8 @@ def _check_classes(splits: TrainingSplits) -> TrainingSplits:
         unlabelled = dataset.label_counts[None]
         if unlabelled:
             raise UsageError(
-                f"{what} has {unlabelled} examples without a label. Training needs a label for "
-                "each; name their column with --label."
+                f"{what} has {unlabelled} examples without a label. Training needs a "
+                "label for every example. Name the label column with --label."
             )
     classes = splits.train.label_counts.keys()
     if len(classes) < 2:
@@ -282,15 +284,17 @@ def _check_pairs(splits: TrainingSplits) -> TranslationSplits:
     for dataset, least in ((train, MIN_PAIRS), (dev, 1)):
         if len(dataset) < least:
             raise UsageError(
-                f"{what} has {len(dataset)} pairs of texts in its {dataset.split} split; expected "
-                f"{least} or more. Name the columns of both languages, --text en --label de, or "
-                "more pairs: without a dev split a tenth of the different texts is held out."
+                f"{what} has {len(dataset)} pairs of texts in its {dataset.split} split; "
+                f"expected {least} or more. Name the columns of both languages, --text en "
+                "--label de, or add more pairs: without a dev split brittle holds out a "
+                "tenth of the different texts."
             )
     fields = [name for name, _ in train.examples[0].fields]
     if len(fields) > 1:
         raise UsageError(
-            f"A translator reads one text, but the data has the fields {', '.join(fields)}. Name "
-            "one column with --text, and that of its translations with --label."
+            "A translator reads one text, but the data has the fields "
+            f"{', '.join(fields)}. Name one column with --text, and the column of its "
+            "translations with --label."
         )
     translations = {example.label for example in train}
     if len(translations) < 2:
@@ -366,8 +370,9 @@ def load_sentences(
     for dataset in (train, dev):
         if not len(dataset):
             raise UsageError(
-                f"The {dataset.split} split of {data!r} has no sentences of {MIN_WORDS} to {reads} "
-                "words that may be learnt. Train on other texts, or with a larger --set max_length."
+                f"The {dataset.split} split of {data!r} has no sentences of {MIN_WORDS} "
+                f"to {reads} words to train on. Use other texts, or a larger --set "
+                "max_length."
             )
     log.info("%s: %d sentences of up to %d words", splits.name, len(train), reads)
     return replace(splits, train=train, dev=dev)
@@ -384,7 +389,7 @@ def _later_splits(data: str, text: Sequence[str] | None) -> Iterator[Dataset]:
 def _load_excluded(path: str, text: Sequence[str] | None) -> Dataset:
     """Load a file whose sentences must not be learnt; its text columns are those of the data."""
     if not Path(path).is_file():
-        raise UsageError(f"Got --exclude {path}; expected a file of texts, as --data takes.")
+        raise UsageError(f"Got --exclude {path}; expected a file of texts, as for --data.")
     return load_data(path, text=text, label="")
 
 

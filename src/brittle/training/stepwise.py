@@ -85,7 +85,7 @@ def _is_sgd(settings: TrainedByEpochs) -> bool:
 
 
 Losses = dict[str, float]
-"""By name; a training with one loss gives it no name."""
+"""By name; if there is only one loss, it has no name."""
 NOW, GOOD = "now.", "good."
 FORMER_GOOD = "best."  # in checkpoints of ARAEs that were written by earlier versions
 
@@ -148,7 +148,7 @@ def run_steps(training: Stepwise, folder: Path, watch: Watch) -> None:
             return
         losses = _run_part(training, first, last, watch)
         if not all(weight.isfinite().all() for weight in training.network.parameters()):
-            raise ArithmeticError(f"some weights are no numbers after step {state.step}")
+            raise ArithmeticError(f"some weights are NaN or infinite after step {state.step}")
         judged = watch.judge(losses)
         if judged.is_good:
             state.good_step, training.good = state.step, copy_weights(training.network)

@@ -65,13 +65,14 @@ def train(
     """Train a model on a data set of the catalogue, a file or `hf:NAME`; return its folder.
 
     `name` is a name of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
-    settings that differ from those of the model at this size: values by name, or texts such as
-    "hidden=64". A model that is already trained from the same data and settings is not trained
-    again, unless `new`; an interrupted training resumes after its last complete epoch. `text` and
-    `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
-    model: hotflip, miyato, key, levels of the ladder such as "rewrite" or "rewrite,careful", the
-    name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
-    `exclude` are files whose sentences a generator of sentences must not learn.
+    settings that differ from the defaults of the model at this size: values by name, or texts such
+    as "hidden=64". A model that is already trained with the same data and settings is not trained
+    again, unless `new` is set; an interrupted training resumes after its last complete epoch.
+    `text` and `label` name the columns of a file; for a translator, the columns of both languages.
+    `adversarial` hardens the model: hotflip, miyato, key, levels of the ladder such as "rewrite" or
+    "rewrite,careful", the name of an attack, or a method. The model's name can have it too:
+    `CharCNN-LSTM+hotflip`. `exclude` are files with sentences that a generator of sentences must
+    not see.
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
@@ -247,8 +248,8 @@ def _parse_name(
     parts = split_name(name)
     if parts.method and adversarial is not None:
         raise UsageError(
-            f"Got the model {name!r}, whose name says how it is hardened, and adversarial "
-            f"{adversarial!r}. Give one of the two."
+            f"Got the model {name!r}, whose name already has its adversarial training, "
+            f"and adversarial {adversarial!r}. Use only one of them."
         )
     method = parts.method or adversarial
     if isinstance(method, str):

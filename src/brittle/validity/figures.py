@@ -103,7 +103,9 @@ class Validity:
 
     def __post_init__(self) -> None:
         if self.reading is None and self.judge is None:
-            raise UsageError("Got a validity that nobody has judged; expected people or a judge.")
+            raise UsageError(
+                "Got a validity without people or a judge; expected at least one of them."
+            )
 
     @property
     def figure(self) -> Figure:
@@ -142,7 +144,7 @@ class Floors:
 
 
 VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
-"""The names of what is measured of a run after it was made."""
+"""The names of the measurements that are made after a run."""
 M = TypeVar("M", Validity, Floors)
 
 
@@ -211,8 +213,9 @@ def _restored(kind: type[M], content: Mapping[str, Any]) -> M | None:
         return parse(kind, content) if content else None
     except Malformed as error:
         raise UsageError(
-            f"The {kind.__name__.lower()} that the run keeps cannot be read: {error}. It is "
-            "damaged, or of another version. Measure it again: brittle validity read."
+            f"The {kind.__name__.lower()} stored in the run cannot be read: {error}. It "
+            "is damaged, or comes from another version. Measure it again: brittle "
+            "validity read."
         ) from error
 
 
@@ -249,7 +252,7 @@ def own_readings(validity: Validity | None, results: Sequence[Result]) -> dict[s
     broken = sum(row.status == "broken" for row in results)
     texts = "texts of this run"
     if broken != validity.broken:
-        texts += ", before it went on"
+        texts += ", before it was resumed"
     who = plural(validity.reading.people, ("person", "people"))
     by_level: dict[str, list[float]] = {}
     for row in read:

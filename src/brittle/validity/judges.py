@@ -93,9 +93,9 @@ def read_pairs(judge: Any, rows: Sequence[Result], keep: Keep | None = None) -> 
     number = find_label(VALID, judge.labels)
     if number is None:
         raise UsageError(
-            f"A judge of pairs answers {VALID!r} or something else, but {judge.name!r} has the "
-            f"labels {', '.join(judge.labels)}. Rename them in its description, or have it read "
-            "adversaries alone (without --judge-pairs)."
+            f"A judge of pairs answers {VALID!r} or something else, but {judge.name!r} "
+            f"has the labels {', '.join(judge.labels)}. Rename them in its description, "
+            "or let it read only the adversarial texts (without --judge-pairs)."
         )
     items = [Text.of(dict(zip(PAIR_FIELDS, (row.original, row.adversarial or "")))) for row in rows]
     return _ask(judge, rows, items, lambda _, best: best == number, keep)
@@ -125,4 +125,4 @@ def _ask(
 
 def _check_answers(judge: Any) -> None:
     if answers_of(judge) != SCORES:
-        raise UsageError(f"The judge {judge.name!r} answers texts; expected one that classifies.")
+        raise UsageError(f"The judge {judge.name!r} answers with texts; expected a classifier.")

@@ -108,7 +108,7 @@ def read_files(run: MeasuredRun, files: Sequence[Path], unfinished: bool = False
     """Read the files that people sent back about a run, all of one sample, and check them."""
     loaded = [load_answers(file) for file in files]
     if not loaded:
-        raise UsageError("Got no file of answers; expected at least one.")
+        raise UsageError("Got no files of answers; expected at least one.")
     path = key_path(run.path, loaded[0].sample)
     if not path.is_file():
         raise _no_key(run, loaded[0])
@@ -143,8 +143,8 @@ def _find_run(folder: Path, sample: str, file: Path) -> Path:
     there = [run for run in runs if run.is_file()]
     if not there:
         raise UsageError(
-            f"{file} is of the sample {sample}, and no run in {folder} has its key. Name the "
-            "folder of its run with --runs."
+            f"{file} belongs to the sample {sample}, but no run in {folder} has its key. "
+            "Give the folder of its run with --runs."
         )
     return there[0]
 
@@ -157,14 +157,14 @@ def _no_key(run: MeasuredRun, file: AnswerFile) -> UsageError:
     known = [path.name.removesuffix(ENDING).rpartition(".")[2] for path in key_paths(run.path)]
     listed = f"it has {', '.join(known)}" if known else "it has none"
     return UsageError(
-        f"{file.path} is of the sample {file.sample}, which is not one of the run {run.name!r} "
-        f"({listed}). Name the run that it was drawn from; if only the key is lost, the same "
-        "brittle validity write writes it again."
+        f"{file.path} belongs to the sample {file.sample}, which is not a sample of the "
+        f"run {run.name!r} ({listed}). Use the run of this sample. If only the key is "
+        "lost, repeat the same brittle validity write command to write it again."
     )
 
 
 POSTSTRATIFIED, ROGAN_GLADEN = "poststratified", "Rogan and Gladen"
-"""How a judge was corrected: by cases of the same run, or by those of others."""
+"""How a judge was corrected: with cases of the same run, or of other runs."""
 
 
 def measure_validity(
@@ -182,11 +182,11 @@ def measure_validity(
     judge is held against what people said of this run, in `files` or, without any, before.
     """
     if judge is None and calibration:
-        raise UsageError("--calibration is for a judge. Name one with --judge.")
+        raise UsageError("--calibration needs a judge. Name one with --judge.")
     if files and calibration:
         raise UsageError(
-            "Got files of this run and --calibration. The judge is held against the files of this "
-            "run if there are any: leave out one of the two."
+            "Got files of this run and --calibration. If this run has files, brittle "
+            "compares the judge with them: leave out one of the two."
         )
     reading = read_files(run, files, unfinished).reading(thresholds) if files else None
     others = read_others(run.path.parent, calibration, open_run, unfinished)
@@ -269,7 +269,8 @@ def _over(judge: ValidityJudge) -> str:
 
 def _not_calibrated(run: str, judge: ValidityJudge) -> UsageError:
     return UsageError(
-        f"The judge {judge.target.name!r} gives no figure before people have said how often it "
-        f"errs. Have some cases read (brittle validity write {run}), then: brittle validity read "
-        f"{run} FILE… --judge …; or name files of another run with --calibration."
+        f"The judge {judge.target.name!r} needs answers of people first, to estimate its "
+        f"error rate. Let people read some cases (brittle validity write {run}), then: "
+        f"brittle validity read {run} FILE… --judge …; or use files of another run with "
+        "--calibration."
     )

@@ -18,7 +18,7 @@ from brittle.errors import unknown
 
 QuestionKind = Literal["label", "scale", "yes-no", "which"]
 Arrangement = Literal["mixed", "adversaries", "shuffled", "rivals"]
-"""What the panels of an item are.
+"""The panels of an item.
 
 mixed: one of original and adversary, then the other one. adversaries: an adversary, then its
 original. shuffled: original and adversary in random order, side by side. rivals: the adversaries of
@@ -179,7 +179,7 @@ BLIND = "A program changed some of the {thing}s. You cannot know which ones, so 
 _QUESTIONNAIRES = (
     Questionnaire(
         STANDARD,
-        "label, naturalness, then meaning beside the other version: validity",
+        "label and naturalness, then meaning next to the other version; gives the validity",
         "mixed",
         (
             LABEL,
@@ -209,7 +209,7 @@ _QUESTIONNAIRES = (
     ),
     Questionnaire(
         "original",
-        "which of the two is the original?",
+        "which of the two is the original",
         "shuffled",
         (Question("original", "which", "Which one is the original?", (0, 1), (0, 1)),),
         ("First", "Second"),
@@ -217,7 +217,7 @@ _QUESTIONNAIRES = (
     ),
     Questionnaire(
         "hotflip",
-        "labels alone; half originals, equally many of every class",
+        "labels only; half of the texts are originals, the classes have equal shares",
         "mixed",
         (LABEL,),
         ("The {thing}",),
@@ -231,7 +231,7 @@ _QUESTIONNAIRES = (
     ),
     Questionnaire(
         "natural-pictures",
-        "do two runs' adversaries look handwritten; which is closer to the original",
+        "do the adversaries of two runs look handwritten; which is closer to the original",
         "rivals",
         (
             Question("handwritten", "yes-no", "Does this look handwritten?"),
@@ -304,5 +304,5 @@ PRESETS: Mapping[str, Questionnaire] = {one.name: one for one in _QUESTIONNAIRES
 def preset(name: str) -> Questionnaire:
     """Return a questionnaire by its name."""
     if name not in PRESETS:
-        raise unknown("preset", name, PRESETS, "brittle validity write --help lists them.")
+        raise unknown("preset", name, PRESETS, "See brittle validity write --help.")
     return PRESETS[name]

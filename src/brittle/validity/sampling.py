@@ -15,7 +15,7 @@ from brittle.results import Result, has_adversary
 from brittle.validity.questionnaire import Questionnaire
 
 Role = Literal["original", "adversarial", "beside"]
-"""What a panel is: an original, the run's adversary, or the adversary of the run beside it."""
+"""What a panel shows: an original, the run's adversary, or the adversary of the other run."""
 ROLES: tuple[Role, ...] = get_args(Role)
 ID_DIGITS = 12
 
@@ -88,7 +88,7 @@ def draw_sample(
     cases = [case for case in rows if beside is None or case in others]
     if not cases:
         where = f"both {run.name!r} and {beside.name!r}" if beside else f"the run {run.name!r}"
-        raise UsageError(f"No case of {where} is broken: there is nothing to read.")
+        raise UsageError(f"No case of {where} is broken, so there is nothing to read.")
     # Without the number of people, so that another person can be added later.
     secret = _secret(run, beside, questionnaire.name, count, seed)
     rng = Random(secret)
@@ -134,8 +134,8 @@ def _label_names(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(run: Source, questionnaire: Questionnaire, beside: Source | None) -> None:
     if questionnaire.asks_label and not run.manifest.get("labels"):
         raise UsageError(
-            f"The preset {questionnaire.name!r} asks for labels, but the target of {run.name!r} "
-            "answers texts. Use --preset natural-sentences or original."
+            f"The preset {questionnaire.name!r} asks for labels, but the target of "
+            f"{run.name!r} answers with texts. Use --preset natural-sentences or original."
         )
     if questionnaire.needs_two_runs and beside is None:
         raise UsageError(
@@ -144,11 +144,12 @@ def _check(run: Source, questionnaire: Questionnaire, beside: Source | None) -> 
         )
     if beside is not None and questionnaire.arrangement in ("mixed", "shuffled"):
         raise UsageError(
-            f"The preset {questionnaire.name!r} is about one run. Leave out --beside, or choose "
-            "attention, natural-pictures, natural-changes, natural-sentences or similarity."
+            f"The preset {questionnaire.name!r} reads one run. Leave out --beside, or "
+            "choose attention, natural-pictures, natural-changes, natural-sentences or "
+            "similarity."
         )
     if beside is not None and beside.has_pictures != run.has_pictures:
-        raise UsageError(f"{run.name!r} and {beside.name!r} are not both about texts or pictures.")
+        raise UsageError(f"{run.name!r} and {beside.name!r} do not both attack texts or pictures.")
 
 
 def _choose(

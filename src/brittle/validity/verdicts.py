@@ -178,9 +178,9 @@ def check_rows(key: SampleKey, rows: Mapping[str, Result]) -> None:
     for item in key.items.values():
         if item.case not in rows or row_digest(rows[item.case]) != item.digest:
             raise UsageError(
-                f"The case {item.case} is not what people were shown: the run was made anew, or "
-                f"went on, after the sample {key.sample} was drawn. Have the new run read: brittle "
-                "annotate."
+                f"The case {item.case} changed after people read it: the run was started "
+                f"over or resumed after the sample {key.sample} was drawn. Let people "
+                "read the new run: brittle validity write."
             )
 
 
@@ -223,6 +223,7 @@ def check_standard(key: SampleKey) -> None:
     """Refuse a sample whose questions do not give a validity."""
     if key.preset != STANDARD:
         raise UsageError(
-            f"The sample {key.sample} is of the preset {key.preset!r}, which gives no validity: it "
-            f"takes label, meaning and naturalness, of the preset {STANDARD!r}."
+            f"The sample {key.sample} has the preset {key.preset!r}, which gives no "
+            f"validity. Use the preset {STANDARD!r}, which asks for label, meaning and "
+            "naturalness."
         )

@@ -57,7 +57,7 @@ class Places:
             own, base = (Path(os.path.abspath(part)) for part in (path, root))
             if own != base and own.is_relative_to(base):
                 return f"{place}/{own.relative_to(base).as_posix()}"
-        raise ValueError(f"{path} lies neither in {self.folder} nor in {self.cache}.")
+        raise ValueError(f"{path} is neither in {self.folder} nor in {self.cache}.")
 
     def path(self, name: str) -> Path:
         """Return where a parcel belongs on this machine; a name that leads elsewhere is refused."""
@@ -78,7 +78,7 @@ def _parts(name: str) -> list[str]:
     is_plain = all(part not in ("", ".", "..") and not set(part) & set("\\:\0") for part in parts)
     if len(parts) < 2 or parts[0] not in (FOLDER, CACHE) or not is_plain:
         raise StoreError(
-            f"The name {name!r} leads out of the folder that is unpacked into, or to no file. "
+            f"The name {name!r} leads out of the target folder, or not to a file. "
             "Expected folder/… or cache/…."
         )
     return parts
@@ -87,7 +87,7 @@ def _parts(name: str) -> list[str]:
 def content_digest(path: Path) -> str:
     """Compute one SHA-256 over a file, or over the names and contents of a folder's files."""
     if not path.exists():
-        raise StoreError(f"{path} is missing, though a result names it.")
+        raise StoreError(f"{path} is missing, but a result refers to it.")
     total = hashlib.sha256()
     for file in _files(path):
         total.update(f"{file.relative_to(path).as_posix()} {files.digest(file)}\n".encode())
@@ -118,12 +118,10 @@ def place(archive: ZipFile, parcel: Parcel, places: Places, replaces: bool) -> N
             to = new / member.removeprefix(parcel.name).removeprefix("/")
             _extract(archive, member, to, is_private=member.startswith(f"{FOLDER}/"))
         if not new.exists() or content_digest(new) != parcel.digest:
-            raise StoreError(
-                f"{parcel.name} is damaged: its contents are not those that were sent."
-            )
+            raise StoreError(f"{parcel.name} is damaged: its contents differ from what was sent.")
         if os.path.lexists(path):
             if not replaces:
-                raise StoreError(f"{path} is there already, and is not replaced.")
+                raise StoreError(f"{path} already exists, and brittle does not replace it.")
             _remove(path)
         new.rename(path)
     finally:
@@ -172,7 +170,7 @@ def unwrap(parcels: Iterable[Parcel], content: bytes, places: Places) -> None:
                 if not places.has(parcel):
                     place(archive, parcel, places, replaces=True)
     except BadZipFile as error:
-        raise StoreError(f"What was sent is damaged: {error}.") from error
+        raise StoreError(f"The received data is damaged: {error}.") from error
 
 
 def _remove(path: Path) -> None:
@@ -186,7 +184,7 @@ MANIFEST = "manifest.json"
 MIN_UNPACKED_BYTES = 1 << 30
 MAX_MANIFEST_BYTES = 1 << 24  # some 500 bytes for a task
 MAX_RESULT_BYTES = 1 << 26  # of a result that is read to compare it
-REMEDY = "Unpack only archives of people you trust."
+REMEDY = "Unpack archives only from people you trust."
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ def pack(tasks: Sequence[Task], folder: Path, archive: Path) -> list[str]:
     """Write the stored results of tasks and all they name into an archive; return their names."""
     results = load_results(tasks, folder)
     if not results:
-        raise UsageError(f"No task of {folder} is finished: there is nothing to pack.")
+        raise UsageError(f"No task of {folder} is finished, so there is nothing to pack.")
     places = Places(folder, files.cache_folder())
     finished = [task for task in tasks if task.name in results]
     entries = tuple(_entry(task, results[task.name], places) for task in finished)
@@ -255,7 +253,7 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
     """Add the results of an archive, and what they name, to a folder and to the cache."""
     places, unpacked = Places(folder, files.cache_folder()), Unpacked()
     if not archive.is_file():
-        raise UsageError(f"There is no file {str(archive)!r}. Name one that --pack has written.")
+        raise UsageError(f"There is no file {str(archive)!r}. Use a file written by --pack.")
     try:
         with ZipFile(archive) as source:
             check_archive(source, archive.stat().st_size, str(archive), REMEDY, MIN_UNPACKED_BYTES)
@@ -268,11 +266,12 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
     except UsageError:
         raise
     except OSError as error:
-        message = f"{archive} cannot be unpacked: {error}. What was added is whole."
+        message = f"{archive} cannot be unpacked: {error}. The tasks added so far are complete."
         raise UsageError(message) from error
     except (BrittleError, *DAMAGED_ARCHIVE) as error:
         raise UsageError(
-            f"{archive} is damaged, or was not written by --pack: {error}. What was added is whole."
+            f"{archive} is damaged, or was not written by --pack: {error}. The tasks "
+            "added so far are complete."
         ) from error
     return unpacked
 
@@ -287,7 +286,7 @@ def _load_entries(source: ZipFile, archive: Path) -> tuple[_Entry, ...]:
         names = sorted(f"{parcel.name}/" for parcel in entry.parcels)
         for one, other in pairwise(names):
             if other.startswith(one):
-                raise Malformed(f"nothing in the place of {one[:-1]}", other[:-1], entry.task)
+                raise Malformed(f"nothing at {one[:-1]}", other[:-1], entry.task)
     return manifest.tasks
 
 

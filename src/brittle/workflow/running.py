@@ -20,7 +20,7 @@ from brittle.workflow.backends.backend import Assignment, Ended, TaskWorkers, Wo
 from brittle.workflow.tasks import FAILED, Report, Task, TaskGraph, run_task, store_result
 
 MAX_DEATHS = 3
-"""A task whose worker has died this often stops the workflow: it may be what kills them."""
+"""A task whose workers died this often stops the workflow, because it may be the cause."""
 
 
 def run_tasks(
@@ -128,16 +128,19 @@ class _Running:
             return
         self._deaths[task.name] += 1
         if self._deaths[task.name] == MAX_DEATHS:
-            reason = f"given up after {MAX_DEATHS} workers died with it; the last one {ended.death}"
+            reason = (
+                f"stopped after {MAX_DEATHS} workers died while running it; the last one "
+                f"{ended.death}"
+            )
             if task.may_fail:
                 message = f"{FAILED}: {reason}"
                 self._progress.end(task, {FAILED: reason, "message": message})
                 return
             raise RunStopped(
-                f"The task {task.name!r} was {reason}. Finished tasks are kept: the same command "
-                "goes on."
+                f"The task {task.name!r} was {reason}. Finished tasks are kept: run the "
+                "same command again to resume."
             )
-        self._progress.tell(task, f"begins again: its worker {ended.death}")
+        self._progress.tell(task, f"starts again: its worker {ended.death}")
         assert self._workers is not None
         self._count += 1
         self._workers.start(ended.assignment)

@@ -22,10 +22,10 @@ from brittle.safety.schema import parse
 
 MAX_FILE_NAME = 120  # file systems allow 255 bytes, of which runs and locks need some
 FAILED = "failed"
-"""The key of the reason in the result of a task that failed but does not stop the others."""
+"""The key of the reason in the result of a failed task that does not stop the others."""
 
 Report = Callable[[str], None]
-"""Receives the messages for a person that a task sends while it runs."""
+"""Receives a task's messages for the user while it runs."""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -224,8 +224,8 @@ class TaskGraph:
         for task in self.tasks:
             if task.name in names or not names.issuperset(task.needs):
                 raise ValueError(
-                    f"The task {task.name!r} is there twice, or needs a task that does not come "
-                    f"before it: {task.needs}."
+                    f"The task {task.name!r} exists twice, or needs a task that does not "
+                    f"come before it: {task.needs}."
                 )
             names.add(task.name)
 

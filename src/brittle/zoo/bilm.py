@@ -49,14 +49,16 @@ def find_bilm(parts: Mapping[str, Any], beside: Path) -> Path:
         if (folder / folders.CARD_FILE).is_file():
             if _load_card(folder).fingerprint != named["fingerprint"]:
                 raise UsageError(
-                    f"The biLM in {folder} is not the one that this network was trained with: it "
-                    "has other weights. Restore that one, or train the network again with --force."
+                    f"The biLM in {folder} has other weights than the one this network "
+                    "was trained with. Restore that one, or train the network again with "
+                    "--new."
                 )
             return folder
     raise UsageError(
-        f"This network reads the biLM {named['name']}, whose folder {named['folder']} is missing. "
-        f"Expected it in {beside} or {models_folder()}. Copy it there from where the network was "
-        "trained: another biLM, even of the same name, may have other weights."
+        f"This network reads the biLM {named['name']}, whose folder {named['folder']} is "
+        f"missing. Expected it in {beside} or {models_folder()}. Copy it from the place "
+        "where the network was trained: another biLM may have other weights, even under "
+        "the same name."
     )
 
 
@@ -97,7 +99,9 @@ def load_settings(folder: Path) -> LanguageModelSettings:
 def _load_card(folder: Path) -> Card:
     card = folders.load_card(folder)
     if family_of(card).answers != "states":
-        raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; expected a biLM.")
+        raise UsageError(
+            f"{folder} contains {card.full_name}, a {card.kind} model; expected a biLM."
+        )
     return card
 
 

@@ -38,9 +38,9 @@ from brittle.zoo.scoring import NetworkModel
 UNIT = 2.0**-24
 """The largest relative error of one operation in single precision."""
 MORE_OPERATIONS = 8
-"""How many operations beside those of a dot product one step of a network may take."""
+"""How many operations one step of a network may take besides the dot product."""
 FUNCTION_ERROR = 1e-6
-"""The largest error of a sigmoid, a tanh or a mean; theirs is some units in the last place."""
+"""The largest error of a sigmoid, a tanh or a mean: a few units in the last place."""
 
 
 class Box(NamedTuple):
@@ -173,10 +173,10 @@ def mean(box: Box) -> Box:
 
 
 MAX_SETS = 2000
-"""With more sets of positions than this, there is one box for all positions."""
+"""With more sets of positions than this, all positions share one box."""
 SETS_PER_PASS = 128
 SPELLING_ERROR = 1e-5
-"""The largest relative error of a vector that is computed from a spelling."""
+"""The largest relative error of a vector computed from a spelling."""
 
 
 def has_bounds(parts: Mapping[str, Any]) -> bool:

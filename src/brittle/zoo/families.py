@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     from brittle.zoo.names.grid import Design
 
 Answers = Literal["scores", "texts", "points", "states", "nothing"]
-"""What a model answers: a classifier scores, a translator texts, a generator latent points, a
+"""What a model returns: a classifier scores, a translator texts, a generator latent points, a
 language model the states that other networks read."""
 Labels = Literal["classes", "translations", "none"]
-"""What the labels of a model's data are."""
+"""The kind of labels in a model's data."""
 TORCH, SAFETENSORS = "torch", "safetensors"
-NO_CLASSIFIER = "hardens classifiers, but {model} is a {kind}. Train it plain."
+NO_CLASSIFIER = (
+    "hardens classifiers, but {model} is a {kind}. Train it without adversarial training."
+)
 ANY_METHOD = "*"
 
 
@@ -229,9 +231,9 @@ LANGUAGE_MODEL = Family(
     labels="none",
     noun="biLM",
     answers="states",
-    no_target="{name} is a language model: it has no labels, so it is no target. Name a network "
+    no_target="{name} is a language model: it has no labels, so it is not a target. Use a network "
     "that reads it, such as zoo:LSTM-WC-ELMo-1@mr.",
-    no_member="Name networks that read it, such as LSTM-WC-ELMo-1.",
+    no_member="Use networks that read it, such as LSTM-WC-ELMo-1.",
     refuses={ANY_METHOD: NO_CLASSIFIER},
     figure=format_perplexity,
     describe=Later("brittle.training.readme:describe_language_model"),
@@ -262,7 +264,8 @@ PICTURE_NETWORK = Family(
     target=Later("brittle.targets.zoo.target:open_picture_network"),
     item_kind="picture",
     refuses={
-        ANY_METHOD: "hardens models of texts, but {model} reads pictures. Train it plain.",
+        ANY_METHOD: "hardens models of texts, but {model} reads pictures. Train it without "
+        "adversarial training.",
     },
     example="noise",
 )
@@ -287,9 +290,9 @@ PICTURE_GENERATOR = Family(
     labels="none",
     noun="generator",
     answers="points",
-    no_target="{name} is a generator: it has no labels, so it is no target. Attack a classifier "
+    no_target="{name} is a generator: it has no labels, so it is not a target. Attack a classifier "
     "with it: brittle attack TARGET natural --generator {name}.",
-    no_member="Name classifiers, such as LeNet@mnist.",
+    no_member="Use classifiers, such as LeNet@mnist.",
     refuses={ANY_METHOD: NO_CLASSIFIER},
     first_kept="checkpoint was written",
     figure=format_nothing,
@@ -349,7 +352,9 @@ def open_checked(folder: Path, card: Card, device: str, hole_id: int = UNKNOWN_W
     """Open the model of a folder, whose card was checked; weights that do not fit are an error."""
     family = family_of(card)
     if family.open is None:
-        raise UsageError(f"{folder} holds {card.full_name}, a {card.kind}: it is opened elsewhere.")
+        raise UsageError(
+            f"{folder} holds {card.full_name}, a {card.kind}, which this function does not open."
+        )
     who = f"{family.noun} {card.name!r}"
     for module, extra in family.opens_with:
         require(module, extra, f"The {who}")

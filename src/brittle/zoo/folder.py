@@ -125,8 +125,8 @@ def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
         loaded: dict[str, NDArray[Any]] = safetensors.load_file(str(path))
     except Exception as error:  # safetensors has no public error of its own
         raise UsageError(
-            f"{path} is not a weights file in safetensors format ({error}). "
-            "Train the model again with --force, or restore the file."
+            f"{path} is not a weights file in safetensors format ({error}). Train the "
+            "model again with --new, or restore the file."
         ) from error
     return loaded
 
@@ -142,8 +142,8 @@ def count_parameters(path: Path) -> int:
         return sum(math.prod(map(int, shape)) for shape in shapes)
     except files.DAMAGED as error:
         raise UsageError(
-            f"{path} is not a weights file in safetensors format: its header cannot be read "
-            f"({error}). Train the model again with --force, or restore the file."
+            f"{path} is not a weights file in safetensors format: its header cannot be "
+            f"read ({error}). Train the model again with --new, or restore the file."
         ) from error
 
 
@@ -156,7 +156,7 @@ def fitting_weights(folder: Path, what: str) -> Iterator[None]:
         raise
     except (UsageError, RuntimeError, MemoryError, *files.DAMAGED) as error:
         raise UsageError(
-            f"The weights in {folder} do not fit {what}: {error}. Train it again with --force."
+            f"The weights in {folder} do not fit {what}: {error}. Train it again with --new."
         ) from error
 
 
@@ -172,8 +172,8 @@ def load_words(path: Path) -> list[str]:
         return path.read_text("utf-8").split("\n")[:-1]
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"{path} cannot be read as a list of words ({error}). Train the model again with "
-            "--force, or restore the file."
+            f"{path} cannot be read as a list of words ({error}). Train the model again "
+            "with --new, or restore the file."
         ) from error
 
 
@@ -186,8 +186,9 @@ def load_card_checked(folder: Path) -> Card:
             raise UsageError(f"{folder} is incomplete: {name} is missing. Train the model again.")
         if files.digest(path) != expected:
             raise UsageError(
-                f"{path} is damaged or not this model's: its SHA-256 is not that in {CARD_FILE}. "
-                "Train the model again with --force, or restore the file."
+                f"{path} is damaged or belongs to another model: its SHA-256 differs from "
+                f"the one in {CARD_FILE}. Train the model again with --new, or restore "
+                "the file."
             )
     return card
 
@@ -197,8 +198,8 @@ def load_card(folder: Path) -> Card:
     path = folder / CARD_FILE
     if not path.is_file():
         raise UsageError(
-            f"{folder} holds no {CARD_FILE}, so it is not a model of the zoo. "
-            "Name a folder written by brittle train; other transformers folders are targets too."
+            f"{folder} has no {CARD_FILE}, so it is not a model of the zoo. Use a folder "
+            "written by brittle train, or a transformers folder."
         )
     try:
         return _card(json.loads(path.read_text("utf-8")))

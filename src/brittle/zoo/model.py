@@ -24,7 +24,7 @@ from brittle.zoo.tokenizers import UNKNOWN, WordTokenizer
 
 Array = NDArray[np.float64]
 FIRST_WORD = 2
-"""The rows before are those of the padding, which holds the bias, and of the unknown word."""
+"""The rows before it: the padding, which holds the bias, and the unknown word."""
 
 
 class Linear:

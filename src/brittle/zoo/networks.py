@@ -188,7 +188,7 @@ def build(
 
 
 Tokenizer = WordTokenizer | CharacterTokenizer
-"""Encodes texts as keys: the tokenizer of a model of words, or of one of characters."""
+"""Encodes texts as keys: the tokenizer of a word model or of a character model."""
 
 
 def make_batch(

@@ -89,7 +89,7 @@ _OWNER = _Owner()
 
 MAX_LAYERS = 64  # of a network with few tensors: settings of layers that it does not have count too
 MAX_ROW_LENGTH = 1 << 12
-"""How many words or characters a row may have that is filled up to its full length."""
+"""The largest number of words or characters in a row that is padded to its full length."""
 Net = TypeVar("Net", bound=nn.Module)
 
 
@@ -107,7 +107,7 @@ def restore_weights(
     too many, or of another shape or kind are a `UsageError`.
     """
     if layers > max(MAX_LAYERS, len(tensors)):
-        raise UsageError(f"{layers:,} layers are asked for, and there are {len(tensors):,} tensors")
+        raise UsageError(f"{layers:,} layers are needed, but there are {len(tensors):,} tensors")
     with torch.device("meta"), _WithoutNumbers():
         expected = build().state_dict()
     wrong = [
@@ -115,7 +115,7 @@ def restore_weights(
     ]
     if wrong:
         raise UsageError(
-            f"tensors that are missing, strange or of another shape: {len(wrong):,}, such as "
+            f"tensors are missing, unknown or of another shape: {len(wrong):,}, such as "
             f"{wrong[0]!r} (expected {_described(expected.get(wrong[0]))}, got "
             f"{_described(tensors.get(wrong[0]))})"
         )

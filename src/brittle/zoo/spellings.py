@@ -186,7 +186,7 @@ class _Rows(NamedTuple):
         row = np.where(ids == PAD, 0, ids - self.offset)
         if ((row <= 0) & (ids != PAD)).any():
             raise UsageError(
-                f"Got {len(ids)} spellings to read, of which some are no longer kept: too many new "
-                "ones were met since their texts were encoded. Score fewer texts at once."
+                f"Got {len(ids)} spellings, but some are no longer stored: too many new "
+                "ones came since their texts were encoded. Score fewer texts at once."
             )
         return row

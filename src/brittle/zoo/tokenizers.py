@@ -32,7 +32,7 @@ from brittle.text import (
 
 ID_BYTES = 4
 WordColumns = tuple[Sequence[int], Sequence[int]]
-"""The positions of some words of a text, and the column in which each is read."""
+"""The positions of words of a text, and the column of each."""
 
 
 def encode_pairs(texts: Sequence[Text], reads: int, token_id: Callable[[Word], int]) -> list[bytes]:
@@ -75,9 +75,10 @@ def side_columns(text: Text, reads: int) -> list[WordColumns]:
 def _check_frame(frame: Frame) -> Frame:
     if len(frame.fields) != 2:
         raise UsageError(
-            f"Got a text of {len(frame.fields)} fields ({', '.join(f.name for f in frame.fields)}) "
-            "for a model that reads the two sides of a pair. Name two columns with --text "
-            "FIRST,SECOND, or take a model that reads one sequence."
+            f"Got a text of {len(frame.fields)} fields "
+            f"({', '.join(f.name for f in frame.fields)}) for a model that reads the two "
+            "sides of a pair. Name two columns with --text FIRST,SECOND, or use a model "
+            "that reads one sequence."
         )
     return frame
 

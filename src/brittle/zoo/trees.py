@@ -49,7 +49,7 @@ MAX_REMEMBERED = 200_000
 ROOT = -1
 Words = tuple[str, ...]
 Heads = tuple[int, ...]
-"""The position of every word's head; that of the root is −1."""
+"""The position of every word's head; −1 for the root."""
 
 
 class Parser(Protocol):
@@ -135,7 +135,9 @@ class KeptParses:
         except Exception as error:
             if len(sentences) == 1:
                 text = " ".join(sentences[0])
-                log.warning("The parser failed on %r (%s): it is read as a chain.", text, error)
+                log.warning(
+                    "The parser failed on %r (%s); its tree falls back to a chain.", text, error
+                )
                 return [chain(sentences[0])]
         middle = len(sentences) // 2
         return [*self._parse(sentences[:middle]), *self._parse(sentences[middle:])]
@@ -211,7 +213,7 @@ def _heights(heads: Sequence[int]) -> list[int]:
         while heads[at] >= 0:
             height, at = height + 1, heads[at]
             if height > len(heads):
-                raise ValueError(f"The heads {list(heads)} are no tree: they go round in a circle.")
+                raise ValueError(f"The heads {list(heads)} are not a tree: they form a cycle.")
             heights[at] = max(heights[at], height)
     return heights
 

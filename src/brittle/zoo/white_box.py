@@ -209,8 +209,8 @@ class NetworkWhiteBox:
         encoder, head = self.network.encoder, self.network.pool
         if not isinstance(encoder, TransformerEncoder) and not isinstance(head, AttentionPooling):
             raise UsageError(
-                f"{self.name} has no attention. Ask a model that has, such as Transformer or "
-                "BiLSTM-attention, or ask this one for its gradients."
+                f"{self.name} has no attention. Use a model with attention, such as "
+                "Transformer or BiLSTM-attention, or an attack that uses gradients."
             )
         values: dict[int, Attention] = {}
         for batch, embedded in self._passes.embed(items):

@@ -90,7 +90,9 @@ def attack_all(
         **settings,
     )
     if study.failures:
-        raise RunStopped(f"Targets failed: {dict(study.failures)}. The same command goes on.")
+        raise RunStopped(
+            f"Targets failed: {dict(study.failures)}. Run the same command again to resume."
+        )
     return {
         "study": f"{study.name}{SUFFIX}",
         "folder": study.name,

@@ -196,7 +196,9 @@ def measure_robustness(
         **settings,
     )
     if study.failures:
-        raise RunStopped(f"Models failed: {dict(study.failures)}. The same command goes on.")
+        raise RunStopped(
+            f"Models failed: {dict(study.failures)}. Run the same command again to resume."
+        )
     fresh = len(study.cases) - max(0, before - 1)
     seconds = time.process_time() - started
     return {

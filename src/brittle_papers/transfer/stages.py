@@ -106,7 +106,9 @@ def transfer_by(
         progress=context.report,
     )
     if study.failures:
-        raise RunStopped(f"Members failed: {dict(study.failures)}. The same command goes on.")
+        raise RunStopped(
+            f"Members failed: {dict(study.failures)}. Run the same command again to resume."
+        )
     taken = dataset.take(study.attacked, seed)
     return {
         "study": f"{study.name}{SUFFIX}",
@@ -220,7 +222,7 @@ def try_all_rules(
     folder = context.folder / TRIED
     _, failures = try_rules(members, rules, source, folder, context.report, context.backend)
     if failures:
-        raise RunStopped(f"Members failed: {failures}. The same command goes on.")
+        raise RunStopped(f"Members failed: {failures}. Run the same command again to resume.")
     return {"folder": TRIED, "message": f"{len(members)} models asked"}
 
 

@@ -115,7 +115,7 @@ def test_a_costly_target_is_asked_by_the_driver_alone_and_as_often_as_by_one_pro
 def test_a_stop_reaches_all_workers_and_finished_cases_are_kept() -> None:
     for kind in (FakeTarget, Costly):
         stopped = attack(kind(WEIGHTS, spread=0.4), FILMS, workers=2, stop_after=3)
-        assert isinstance(stopped.error, Interrupted) and "Stopped as asked" in str(stopped.error)
+        assert isinstance(stopped.error, Interrupted) and "Stopped on request" in str(stopped.error)
         assert 3 <= len(stopped.rows) < len(FILMS)
 
 
@@ -144,7 +144,7 @@ def test_a_case_that_kills_its_worker_ends_as_an_error_and_no_other_does() -> No
     wrong = [row for row in shared.results if row.status == "error"]
     assert shared.error is None and [row.original for row in wrong] == [films[-1][0]]
     assert wrong[0].reason == "its worker died again while it alone was attacked (killed in a test)"
-    assert len(shared.warnings) == 3 and "ends as an error" in shared.warnings[-1]
+    assert len(shared.warnings) == 3 and "counts as an error" in shared.warnings[-1]
     others = {case: row for case, row in shared.rows.items() if row.status != "error"}
     assert others == {case: row for case, row in alone.items() if case in others}
     assert len(shared.rows) == len(films)
@@ -221,8 +221,8 @@ def test_the_text_that_kills_a_worker_is_found_among_those_asked_and_named() -> 
     assert list(failures) == [20] and "the worker died that was asked" in str(failures[20])
     whole = [item for n, item in enumerate(items) if n != 20]
     assert np.array_equal([a for n, a in enumerate(answers) if n != 20], target().scores(whole))
-    assert "one case alone: 'a good film that crashes'" in warnings[-1]
-    assert all("asked again in two parts" in warning for warning in warnings[:-1])
+    assert "one case only: 'a good film that crashes'" in warnings[-1]
+    assert all("asked again in two halves" in warning for warning in warnings[:-1])
     assert len([row for results, _ in driver.rows() for row in results]) == len(FILMS)
 
 

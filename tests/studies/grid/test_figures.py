@@ -173,5 +173,5 @@ def test_a_grid_is_exported_by_cell_and_by_case(study: GridStudy, tmp_path: Path
     study.save(tmp_path / "mine.study.json")
     assert GridStudy.load(tmp_path / "mine.study.json") == study
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(UsageError, match="is no grid"):
+    with pytest.raises(UsageError, match="is not a grid"):
         GridStudy.load(tmp_path / "other.json", "grid")

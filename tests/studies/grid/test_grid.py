@@ -205,7 +205,9 @@ def test_labels_may_stand_in_another_order_and_others_are_refused(tmp_path: Path
     odd = replace(second, labels=("bad", "good", "odd"))
     with pytest.raises(UsageError, match="'A' has negative, positive; 'B' has bad, good, odd"):
         brittle.grid([first, odd], TEXTS, ATTACKS, folder=tmp_path)
-    with pytest.raises(UsageError, match=r"labels of the data .odd, positive. are not those"):
+    with pytest.raises(
+        UsageError, match=r"labels of the data .odd, positive. differ from the labels"
+    ):
         examples = [("a film", "odd"), ("a book", "positive")]
         brittle.grid([first, second], examples, ATTACKS, folder=tmp_path)
 
@@ -248,7 +250,7 @@ def test_each_right_takes_the_first_texts(tmp_path: Path) -> None:
 
 def test_too_few_cases_are_said_and_none_is_an_error(tmp_path: Path) -> None:
     study = brittle.grid(pool()[:2], TEXTS[:9], "key", limit=50, folder=tmp_path)
-    assert "not 50 as asked for" in study.warnings[0] and len(study.cases) <= 9
+    assert "fewer than the limit of 50" in study.warnings[0] and len(study.cases) <= 9
     opposite = fake("O", 0.0, **{word: -weight for word, weight in WORDS.items()})
     with pytest.raises(UsageError, match="No text of 'examples' is right on every target"):
         brittle.grid([fake("A", 0.0), opposite], TEXTS, "key", folder=tmp_path)
@@ -258,13 +260,13 @@ def test_too_few_cases_are_said_and_none_is_an_error(tmp_path: Path) -> None:
     ("call", "message"),
     [
         ({"targets": pool()[:1]}, "has 1 member; expected 2 or more"),
-        ({"workers": 2}, "only this process has"),
+        ({"workers": 2}, "exists only in this process"),
         ({"limit": 0}, "limit of 0 cases"),
-        ({"examples": ["a film", "a book"]}, "2 have no label; a grid counts"),
+        ({"examples": ["a film", "a book"]}, "2 have no label, and a grid counts"),
         ({"name": "a/b"}, "without slashes"),
         ({"attacks": "pwsw"}, "Did you mean 'pwws'"),
         ({"attacks": " , "}, "Got no attack"),
-        ({"attacks": "pwws,pwws"}, "'pwws' is there twice"),
+        ({"attacks": "pwws,pwws"}, "'pwws' twice"),
         ({"generations": 7}, "'generations'"),
         ({"attacks": "key:shar=0.2"}, "Did you mean 'share'"),
         ({"attacks": "key:share=much"}, "Expected a number"),

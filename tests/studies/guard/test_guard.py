@@ -115,6 +115,21 @@ def test_a_guard_that_flags_every_edited_text_is_shown_as_one() -> None:
     assert honest.benign is not None and honest.benign.flagged <= 0.1 * honest.benign.of
 
 
+def test_an_attack_that_is_weaker_than_random_edits_is_doubted() -> None:
+    class Blind(LabelGuard):
+        """Lets a text through if three of its words are edited, and shows nothing before."""
+
+        def score(self, text: str) -> float:
+            edited = sum(not word.isascii() for word in text.split())
+            return 0.0 if edited > 2 else super().score(text)
+
+    for budget, is_weaker in ((9, True), (20, False)):
+        study = measure(Blind(), by="look-alike", budget=budget, name=f"of-{budget}")
+        assert len(study.results.attacks["look-alike"].broken) == (0 if is_weaker else 5)
+        doubts = [one for one in study.warnings if "Random edits get more texts past" in one]
+        assert bool(doubts) == is_weaker
+
+
 def test_a_second_start_asks_nothing_and_other_settings_are_refused() -> None:
     first, guard = measure(CountingGuard()), CountingGuard()
     again = measure(guard)

@@ -230,7 +230,7 @@ def test_a_damaged_case_is_named_by_its_line(tmp_path: Path, old: str, new: str)
 
 def test_a_study_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "s.study.json").write_text('{"kind": "grid", "format": 1}')
-    with pytest.raises(UsageError, match="The study 's' is there, of the kind grid"):
+    with pytest.raises(UsageError, match="The study 's' already exists, of the kind grid"):
         robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="s", **FAST)
     assert (tmp_path / "s.study.json").read_text() == '{"kind": "grid", "format": 1}'
     for name in ("a/s", "..", "a\\s"):
@@ -279,7 +279,7 @@ def test_a_target_that_does_not_open_is_named_and_the_page_escapes(tmp_path: Pat
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"radius": float("inf")}, "a radius that has an end"),
+        ({"radius": float("inf")}, "a finite radius that is at least as large"),
         ({"step": 0.0}, "a step above 0"),
         ({"samples": 0}, "1 or more"),
     ],
@@ -348,7 +348,9 @@ def test_a_target_of_another_kind_or_that_never_answers_is_named(tmp_path: Path)
     text.name = "reads texts"
     study = robustness([good, text], PICTURES, PicturePlane(), **options)
     assert study.targets == ("near",) and list(study.failures) == ["reads texts"]
-    assert "holds pictures, but target 'reads texts' reads texts" in study.failures["reads texts"]
+    assert (
+        "contains pictures, but target 'reads texts' reads texts" in study.failures["reads texts"]
+    )
     with pytest.raises(UsageError, match="reads texts"):
         robustness([text, far()], PICTURES, PicturePlane(), **options)
 

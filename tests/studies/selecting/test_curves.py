@@ -100,7 +100,7 @@ def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
         UsageError, match="Make one first: brittle study transfer pool:four pwws --data"
     ):
         find_study("pool:four", tmp_path)
-    with pytest.raises(UsageError, match=r"expected a pool .* or a study by its name"):
+    with pytest.raises(UsageError, match=r"expected a pool .* or the name"):
         find_study("zoo:naive-bayes@mr", tmp_path)
     studies = {
         "old": STUDY,
@@ -116,7 +116,7 @@ def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
     assert find_study("pool:folder/four.txt", tmp_path).name == "new"
     assert find_study("other.study.json", tmp_path).name == "other"
     assert find_study("pool:four", tmp_path, tmp_path / "old.study.json").name == "s"
-    with pytest.raises(UsageError, match="no transfer study that this version"):
+    with pytest.raises(UsageError, match="not a transfer study that this version"):
         find_study("pool:four", tmp_path, tmp_path / "damaged.study.json")
 
 

@@ -161,13 +161,13 @@ def test_a_list_says_what_is_missing() -> None:
     pool = EnsembleCandidates(SMALL, SMALL, np.ones((27, 27)))
     rows, notes = listed(pool, EXPERT_LIST)
     assert [SMALL[row].name for row in rows][:4] == [*EXPERT_LIST[:3], "MiniLM"]
-    assert notes == ["MiniLM stands for BERT."]
+    assert notes == ["MiniLM is used in place of BERT."]
     paper = tuple(map(member, pool_models("paper")))
     rows, notes = listed(EnsembleCandidates(paper, paper, np.ones((63, 63))), EXPERT_LIST)
     assert notes == [] and paper[rows[3]].name == "hf:bert-base-uncased"
     ensembles, notes = select(pool, (2, 3), [PAPER_LIST], names=("CNN-C-Random-1", "GPT"))
     assert [(e.method, e.size) for e in ensembles] == [(PAPER_LIST, 2), (PAPER_LIST, 3)]
-    assert "The list: not among the candidates, so left out: GPT." in notes
+    assert "The list: left out, because they are not candidates: GPT." in notes
     assert ensembles[0].spec == "ensemble:zoo:CNN-C-Random-1@mr#0,zoo:LSTM-W-Random-1@mr#0"
 
 

@@ -45,7 +45,7 @@ def test_a_study_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     STUDY.save(path)
     assert TransferStudy.load(path) == STUDY
     path.write_text(path.read_text()[:-40])
-    with pytest.raises(UsageError, match="no transfer study that this version"):
+    with pytest.raises(UsageError, match="not a transfer study that this version"):
         TransferStudy.load(path)
     STUDY.changed(labels=()).save(path)
     path.write_text(path.read_text().replace('"format": 2', '"format": 3'))

@@ -182,7 +182,7 @@ def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     ]
     for changed in others:
         call = {"examples": TEXTS, "attack": "random-swap"} | named | changed
-        with pytest.raises(UsageError, match="The study 'mine' is there with other"):
+        with pytest.raises(UsageError, match="The study 'mine' already exists with other"):
             brittle.transfer(pool()[:2], **call)
     assert (tmp_path / "mine.study.json").read_text() == stored
     named["limit"] = 12
@@ -235,7 +235,7 @@ def test_other_labels_are_an_error_that_names_both(labels: tuple[str, ...], tmp_
     [
         ({"pool": pool()[:1]}, "has 1 member; expected 2 or more"),
         ({"pool": [*pool(), pool()[0]]}, "has the member 'A' twice"),
-        ({"workers": 2}, "only this process has"),
+        ({"workers": 2}, "exists only in this process"),
         ({"winners": 0}, "Got 0 winners"),
         ({"examples": ["a film", "a book"]}, "2 have no label"),
         ({"name": "a/b"}, "without slashes"),
@@ -359,7 +359,7 @@ def test_a_model_has_no_rate_with_itself(tmp_path: Path) -> None:
     assert content["rate"][0][0] is None and content["mean_base_rate"] == rate[1, 1]
     assert means(rate_matrix(study), of_right=True)[1] == rate_of_right[1, 1]
     first = study.sources[0].name
-    warning = f"No base rate: both seeds give the same model (equal fingerprints) of {first}."
+    warning = f"No base rate: both seeds give the same model (equal fingerprints) for {first}."
     assert study.warnings[-1] == content["warnings"][-1] == warning and not study.failures
     page = study.report(tmp_path / "page.html").read_text("utf-8")
     assert warning in html.unescape(page) and "over 1 model with a second seed" in page

@@ -140,7 +140,7 @@ def test_token_probabilities_are_scores(server: ChatServer) -> None:
     server.reply = reply
     target = opened(server.spec, scores="prob")
     (row,) = target.scores([Text.of("x")])
-    assert row[:2] == pytest.approx([0.1738, 0.7788], abs=1e-3) and not target.label_only
+    assert row[:2] == pytest.approx([0.1824, 0.8176], abs=1e-3) and not target.label_only
     server.reply = judge
     with pytest.raises(UsageError, match="no log-probabilities"):
         target.scores([Text.of("x")])

@@ -228,7 +228,7 @@ def test_texts_that_fail_are_left_out() -> None:
 
 def test_a_target_that_answers_nothing_is_down() -> None:
     cases = [Row(Text.of(f"plot {n}"), None) for n in range(5)]
-    with pytest.raises(TargetDown, match=r"none of the first 5 cases.*no plot"):
+    with pytest.raises(TargetDown, match=r"on all of the first 5 cases.*no plot"):
         doubts(Fragile(), cases)
 
 

@@ -87,6 +87,6 @@ def test_nothing_more_is_asked_than_may_be() -> None:
 
 def test_the_message_names_the_flags() -> None:
     warning = exchanged_languages([(0.1, 0.8)] * 9 + [(0.5, 0.5)])
-    assert warning is not None and "Of 9 of 10 pairs" in warning.message
+    assert warning is not None and "For 9 of 10 pairs" in warning.message
     assert "--text" in warning.message and "--label" in warning.message
     assert exchanged_languages([(0.8, 0.1)] * 9) is None and exchanged_languages([]) is None

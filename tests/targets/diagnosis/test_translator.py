@@ -58,7 +58,7 @@ def test_each_check_names_what_it_saw() -> None:
     assert warning is not None and "all of 4 texts" in warning.message
     assert constant([SOURCES[0]] * 2, ["ja"] * 2) is None
     warning = unstable([("a", "b"), ("c", "c")], "x")
-    assert warning is not None and "1 of 2 texts had another translation" in warning.message
+    assert warning is not None and "1 of 2 texts got another translation" in warning.message
 
 
 def test_translators_that_misbehave() -> None:
@@ -104,7 +104,7 @@ def test_a_run_warns_of_the_keywords_of_its_goal(tmp_path: Path) -> None:
 
 
 def test_one_that_answers_nothing_is_down() -> None:
-    with pytest.raises(TargetDown, match=r"answered none of the first 4 texts.*ZeroDivisionError"):
+    with pytest.raises(TargetDown, match=r"failed on all of the first 4 texts.*ZeroDivisionError"):
         codes(lambda texts: 1 / 0)
 
 

@@ -119,7 +119,7 @@ def test_scores_are_recognised_and_it_is_said_where(
 
 @pytest.mark.parametrize("form", ["label", "best", "word"])
 def test_labels_alone_are_those_of_the_data(server: Any, form: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"without scores\. Name all labels.*--labels"):
+    with pytest.raises(UsageError, match=r"without scores\. Name all its labels.*--labels"):
         as_target(address(server, form))
     run = brittle.attack(address(server, form), FILMS, "random-swap", folder=tmp_path, budget=5)
     assert {row.label for row in run.results()} == {"neg", "pos"}
@@ -127,7 +127,7 @@ def test_labels_alone_are_those_of_the_data(server: Any, form: str, tmp_path: Pa
 
 
 def test_where_nothing_is_recognised_the_answer_is_shown(server: Any) -> None:
-    with pytest.raises(UsageError, match="Neither scores nor a label") as caught:
+    with pytest.raises(UsageError, match="brittle found neither scores nor a label") as caught:
         as_target(address(server, "odd"))
     message = str(caught.value)
     assert "--path result.scores" in message and "'x': 0." in message and "\x1b" not in message
@@ -135,9 +135,9 @@ def test_where_nothing_is_recognised_the_answer_is_shown(server: Any) -> None:
     target = as_target(address(server, "odd"), **options)
     assert np.allclose(target.scores(TEXTS).sum(axis=1), 1)
     target.close()
-    with pytest.raises(UsageError, match=r"nothing at 'y' of the path 'y'.*--path"):
+    with pytest.raises(UsageError, match=r"has no 'y' of the path 'y'.*--path"):
         as_target(address(server, "odd"), path="y")
-    with pytest.raises(UsageError, match=r"does not say what its labels.*--labels"):
+    with pytest.raises(UsageError, match=r"does not name its labels.*--labels"):
         as_target(address(server, "list"))
 
 
@@ -157,21 +157,21 @@ def test_the_body_and_headers_are_the_users(
     assert headers["Authorization"] == "Bearer very-secret-value"
     assert run.manifest["about_target"]["body"] == options["body"]
     assert b"very-secret-value" not in Path(run.path).read_bytes()
-    with pytest.raises(UsageError, match=r"status 422.*The body was .*--body sends another"):
+    with pytest.raises(UsageError, match=r"status 422.*The body was .*use --body for another"):
         as_target(address(server, "map"), body='{"q": "{text}"}')
 
 
 @pytest.mark.parametrize(
     ("spec", "options", "message"),
     [
-        ("http://h/x?key=abcdef", {}, r"holds a secret \(the parameter key\).*\$\{KEY\}"),
-        ("http://u:passw@h/x", {}, "holds a secret"),
+        ("http://h/x?key=abcdef", {}, r"contains a secret \(the parameter key\).*\$\{KEY\}"),
+        ("http://u:passw@h/x", {}, "contains a secret"),
         ("http://h/x", {"header": ["Authorization: Bearer abc"]}, r"in single quotes: --header"),
         ("http://h/x", {"header": ["no header"]}, "Expected a name and a value"),
         ("http://h/x", {"body": "{text}"}, "is not JSON .* such as --body"),
         ("http://h/x", {"body": '{"a": 1}'}, r"no place for the text.*\{text\}"),
         ("http://h/x", {"fields": ("a", "b"), "body": '{"a": "{a}"}'}, r"Expected \{b\} in it"),
-        ("zoo:LSTM@mr", {"path": "x"}, "no address"),
+        ("zoo:LSTM@mr", {"path": "x"}, "not an address"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_sent(
@@ -216,7 +216,7 @@ def test_percentages_are_declared_and_never_guessed(server: Any) -> None:
 
 
 def test_entries_whose_keys_are_not_clear_are_refused_before_any_text(server: Any) -> None:
-    with pytest.raises(UsageError, match=r"Neither scores nor a label"):
+    with pytest.raises(UsageError, match=r"found neither scores nor a label"):
         as_target(address(server, "unclear"), labels="neg,pos")
     with pytest.raises(UsageError, match=r"plain sentence.*keys 'label' and 'score'.*label_key"):
         as_target(address(server, "unclear"), labels="neg,pos", path="out")

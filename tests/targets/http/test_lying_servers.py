@@ -137,7 +137,7 @@ def test_an_answer_that_unpacks_to_too_much_is_refused(
     [
         (b"no gzip", "gzip", "damaged"),
         (gzip.compress(b"[0.25, 0.75]", mtime=0)[:-6], "gzip", "ends too early"),
-        (b"[0.25, 0.75]", "br", "packed as 'br'"),
+        (b"[0.25, 0.75]", "br", "compressed with 'br'"),
     ],
 )
 def test_an_answer_that_cannot_be_unpacked_is_named(

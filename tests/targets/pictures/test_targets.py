@@ -167,9 +167,9 @@ def test_pictures_that_do_not_fit_are_told(forest: Any, module: Any) -> None:
 
 
 def test_targets_that_cannot_be_used_are_told(module: Any) -> None:
-    with pytest.raises(UsageError, match="does not say what its labels are called"):
+    with pytest.raises(UsageError, match="does not name its labels"):
         brittle.as_target(module, shape=SHAPE)
-    with pytest.raises(UsageError, match=r"'cmd:cat' is a kind of target that reads texts"):
+    with pytest.raises(UsageError, match=r"'cmd:cat' reads texts"):
         brittle.as_target("cmd:cat", shape=SHAPE)
     with pytest.raises(UsageError, match="mask"):
         brittle.as_target(function, shape=SHAPE, labels=LABELS, mask="x")

@@ -109,12 +109,12 @@ MISTAKES = [
     (Softmax, {}, r"looks like a probability.*scores='prob', or scores='logits'"),
     (Cut, {}, r"no gradient at its embedding 'embed'.*detach"),
     (NoGrad, {}, r"no gradient at its embedding 'embed'.*no_grad"),
-    (Prepended, {}, r"reads other token ids .*\(3, 8\), called with \(3, 7\)"),
+    (Prepended, {}, r"changes its token ids.*\(3, 8\), called with \(3, 7\)"),
     (TwoTables, {"embedding": "embed.weight"}, r"by its embedding 'embed' and also by 'second'"),
     (TwoTables, {}, r"has 2 embeddings: embed.weight, second.weight. Name the one"),
-    (Positions, {"embedding": "second"}, r"reads other token ids"),
-    (Dropping, {}, r"answers differently when it is asked twice.*training=self.training"),
-    (Masked, {}, r"also takes segments, which brittle does not know.*module\(ids, segments=…\)"),
+    (Positions, {"embedding": "second"}, r"changes its token ids"),
+    (Dropping, {}, r"gives different answers to the same text.*training=self.training"),
+    (Masked, {}, r"also takes segments, which brittle cannot fill in.*module\(ids, segments=…\)"),
     (NoTable, {}, r"has no nn.Embedding.*black box"),
     (Convolution, {}, r"cannot read a text of 1 tokens.*min_length"),
     (Gru, {"labels": "a,b"}, r"shape \(3, 3\).*Expected \(3, 2\).*as many labels"),
@@ -134,7 +134,7 @@ MISTAKES = [
     (Gru, {"padding": "[PAD]"}, r"no '\[PAD\]', the padding token"),
     (Gru, {"separator": "[SEP]"}, r"no '\[SEP\]', the separator token"),
     (Gru, {"min_length": 0}, r"Got min_length=0"),
-    (Gru, {"min_length": 3, "max_length": 2}, r"no max_length below min_length"),
+    (Gru, {"min_length": 3, "max_length": 2}, r"a max_length of at least min_length"),
     (Gru, {"tokenize": str.lower}, r"tokenize returned 'this.*Expected a list of strings"),
     (Gru, {"tokenize": lambda text: [1, 2]}, r"tokenize returned \[1, 2\]"),
     (Gru, {"tokenize": lambda text: ["@"]}, r"into \['@'\]. Expected pieces of the text"),
@@ -157,7 +157,7 @@ def test_a_mistake_is_named(kind: Any, options: dict[str, Any], message: str) ->
 def test_padding_that_is_needed_and_not_there() -> None:
     vocabulary = {token: n for token, n in VOCABULARY.items() if token != "<pad>"}
     assert word_target(build(Gru), vocabulary=vocabulary)
-    with pytest.raises(UsageError, match="min_length=3 needs a token to pad"):
+    with pytest.raises(UsageError, match="min_length=3 needs a padding token"):
         word_target(build(Gru), vocabulary=vocabulary, min_length=3)
     module = build(Gru)
     module.embed.padding_idx = 4

@@ -249,5 +249,5 @@ def test_a_tokenizer_without_offsets_reads_all_and_says_what_it_cannot() -> None
         range(4),
         range(1),
     ]
-    with pytest.raises(UsageError, match=r"Spaces does not say .* fast tokenizer"):
+    with pytest.raises(UsageError, match=r"Spaces does not report .* fast tokenizer"):
         tokenizer.tokenize([Text.of("a")])

@@ -122,7 +122,7 @@ def test_damaged_weights_are_told(folder: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"model") as error:
         as_target(str(folder), device="cpu")
     assert str(folder) in str(error.value)
-    assert any(word in str(error.value) for word in ("again", "Expected", "Restore", "fine-tune"))
+    assert any(word in str(error.value) for word in ("again", "Expected", "Restore", "Fine-tune"))
 
 
 JSON_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")

@@ -126,7 +126,7 @@ def test_a_model_without_a_last_layer_is_refused_by_name() -> None:
     tokenizer = tiny.tokenizer("bert")
     model = tiny.model("bert", len(tokenizer))
     model.classifier = torch.nn.Sequential(model.classifier, torch.nn.Tanh())
-    with pytest.raises(UsageError, match=r"has no linear layer that makes its logits"):
+    with pytest.raises(UsageError, match=r"has no linear layer before its logits"):
         of_model(model, tokenizer).sentence_embeddings(ITEMS)
 
 

@@ -429,7 +429,7 @@ def test_a_model_without_padding_is_read_by_length() -> None:
     (attention,) = target.attention([ITEMS[0]])
     weights = attention.weights
     assert (np.triu(weights[0, 0], 1) == 0).all() and weights[0, 0].any()
-    with pytest.raises(TargetError, match="reads no token at all in an empty text"):
+    with pytest.raises(TargetError, match="reads no token in an empty text"):
         target.gradients([edit_request(Text.of(""), target)])
 
 

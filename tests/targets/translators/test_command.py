@@ -46,7 +46,7 @@ def test_a_plain_line_that_looks_like_json_is_a_translation(line: str, tmp_path:
 def test_a_crash_fails_alone_and_labels_are_refused(tmp_path: Path) -> None:
     spec = program(tmp_path, "os._exit(3) if 'bad' in text else print(text)")
     target = as_target(spec, answers="text", timeout=10.0)
-    with pytest.raises(TargetError, match="two times: it ended with exit code 3"):
+    with pytest.raises(TargetError, match="failed twice on this text: it ended with exit code 3"):
         target.translate([BAD])
     assert target.translate([GOOD]) == ['a "good" film']
     target.close()
@@ -109,7 +109,7 @@ def test_an_endpoint_by_flag_or_by_its_file(path: str, slot: str, url: str, tmp_
 
 def test_an_endpoint_with_labels_is_no_translator(url: str, tmp_path: Path) -> None:
     spec = endpoint(tmp_path, url, 'labels = ["a", "b"]', "[json]", 'q = "{text}"')
-    with pytest.raises(UsageError, match="labels or scores in its file, but answers texts"):
+    with pytest.raises(UsageError, match="labels or scores in its file, but it answers with texts"):
         as_target(spec, answers="text")
     spec = endpoint(tmp_path, url, 'answers = "words"', "[json]", 'q = "{text}"')
     with pytest.raises(UsageError, match="Unknown kind of answers 'words'"):

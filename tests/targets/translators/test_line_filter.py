@@ -97,7 +97,7 @@ def test_bytes_that_are_no_text_are_replaced(make_filter: Any) -> None:
 
 def test_fewer_lines_fail_with_both_counts_and_the_batch_is_halved(make_filter: Any) -> None:
     target = make_filter("[print(line) for line in lines if 'bad' not in line]")
-    with pytest.raises(TargetError, match=r"gave 4 lines for 5 \(of which every second is blank\)"):
+    with pytest.raises(TargetError, match=r"gave 4 lines for 5 \(every second one blank\)"):
         target.translate([GOOD, BAD, GOOD])
     broker = Broker(make_desks(target))
     answers, failures = broker.answer("answer", items("one", "a bad film", "two", "three"))

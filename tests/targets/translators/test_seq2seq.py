@@ -124,5 +124,5 @@ def test_a_classifier_is_no_seq2seq_model_though_it_has_an_encoder_and_a_decoder
     transformers.BartForSequenceClassification(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     assert list(as_target(tmp_path).labels) == list(tiny.LABELS.values())
-    with pytest.raises(UsageError, match="that is no seq2seq model"):
+    with pytest.raises(UsageError, match="but not a seq2seq model"):
         as_target(tmp_path, answers="text")

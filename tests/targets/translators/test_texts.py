@@ -23,7 +23,7 @@ from brittle.text import Text
         (["a", "b", "c"], "gave 3 answers for 2 texts"),
         (["a", None], "gave None, a NoneType, as a translation"),
         (["a", {"text": "b"}], "a dict, as a translation"),
-        (["a", "\ud800"], "no valid Unicode"),
+        (["a", "\ud800"], "not valid Unicode"),
     ],
 )
 def test_what_is_no_list_of_strings_is_refused(answers: Any, message: str) -> None:

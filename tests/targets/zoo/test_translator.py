@@ -130,7 +130,7 @@ def test_a_folder_opens_with_a_mask_and_a_beam() -> None:
         as_target(f"{folder}?beam=0")
     with pytest.raises(UsageError, match=r"Got 'beams=4' behind the folder .* Expected beam=N"):
         as_target(f"{folder}?beams=4")
-    with pytest.raises(UsageError, match="holds no translator of the zoo"):
+    with pytest.raises(UsageError, match="holds not a transformersslator of the zoo"):
         as_target(f"{folder.parent}?beam=4")
     two = Text.of({"premise": "a dog", "hypothesis": "a man"})
     with pytest.raises(UsageError, match="reads one text"):

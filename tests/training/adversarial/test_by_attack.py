@@ -179,7 +179,7 @@ def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_pa
         assert main([*words, *more]) == 2
         assert message in capsys.readouterr().err
     assert main(["train", "naive-bayes+key", "--data", films, "--adversarial", "key"]) == 2
-    assert "Give one of the two" in capsys.readouterr().err
+    assert "Use only one of them" in capsys.readouterr().err
 
 
 def test_a_hardened_model_is_trained_when_first_used(films: str) -> None:

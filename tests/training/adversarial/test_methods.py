@@ -109,7 +109,7 @@ def test_an_attack_is_named_with_its_changed_settings() -> None:
         (
             "CNN-C-Random-1",
             AttackTraining("pwws", nothing, every=8),
-            "would never attack.*there are 4",
+            "would never attack.*only 4",
         ),
     ],
 )
@@ -140,7 +140,7 @@ def test_hardened_models_are_kept_apart(tmp_path: Path) -> None:
     assert "Hardened by adversarial training: method key; share 0.5." in readmes["+key,share=0.5"]
     assert "Hardened" not in readmes[""]
     assert {t.name for t in trained_models()} == {"naive-bayes" + method for method in folders}
-    with pytest.raises(UsageError, match="Give one of the two"):
+    with pytest.raises(UsageError, match="Use only one of them"):
         train("naive-bayes+key", str(path), adversarial="key")
 
 

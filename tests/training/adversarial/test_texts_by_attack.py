@@ -140,7 +140,7 @@ def test_texts_that_are_lost_are_found_anew(
     (partial / TEXTS_FILE).write_text("rubbish")
     (partial / SNAPSHOT_FOLDER).mkdir()  # as a killed process leaves it
     folder = trained(splits(), attack, 2)
-    assert len(attack.calls) == 2 and "attacked anew" in caplog.text
+    assert len(attack.calls) == 2 and "attacked again" in caplog.text
     assert TEXTS_FILE not in {path.name for path in folder.iterdir()}
 
 

@@ -103,7 +103,7 @@ def test_latents_that_are_no_numbers_are_an_error_of_the_case(tmp_path: Path) ->
     generator: Any = open_folder(random_folder(tmp_path / "g"))
     with torch.no_grad():
         next(generator.inverter.parameters()).fill_(float("nan"))
-    with pytest.raises(TargetError, match=r"not finite.*--force"):
+    with pytest.raises(TargetError, match=r"not finite.*--new"):
         generator.encode([Picture(np.zeros(generator.shape))])
 
 
@@ -114,7 +114,7 @@ def test_other_data_are_doubted(tmp_path: Path) -> None:
         generator = open_folder(random_folder(tmp_path / str(limit), measures=measures))
         doubt = generator.doubt(items)
         assert (doubt is not None) == is_doubted
-        assert not doubt or "seems to be of other data" in doubt
+        assert not doubt or "seems to come from other data" in doubt
     assert open_folder(random_folder(tmp_path / "none")).doubt(items) is None
 
 
@@ -134,7 +134,7 @@ def test_half_precision_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     for a, b in zip(generator.encode(items), original.encode(items)):
         assert np.allclose(a.vector, b.vector, atol=0.02) and a != b
     assert generator.fingerprint != original.fingerprint
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         export(folder, to)
     # What is trained on this machine comes before what was shipped.
     random_folder(tmp_path / "cache" / "models" / "WGAN@toy#0-1", data="toy")
@@ -142,7 +142,7 @@ def test_half_precision_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_names_that_mean_no_generator(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="LeNet@mnist#0 is no generator"):
+    with pytest.raises(UsageError, match="LeNet@mnist#0 is not a generator"):
         open_generator("LeNet@mnist")
     with pytest.raises(UsageError, match=r"Got the generator 'WGAN'; expected a name of"):
         open_generator("WGAN")

@@ -159,7 +159,7 @@ def test_glove_is_as_wide_as_it_is() -> None:
 
 
 def test_heads_divide_the_hidden_size() -> None:
-    with pytest.raises(UsageError, match="30 is no multiple of 4"):
+    with pytest.raises(UsageError, match="30 is not a multiple of 4"):
         grid.settings(grid.design("Transformer"), hidden=30)
 
 

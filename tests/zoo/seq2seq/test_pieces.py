@@ -68,5 +68,5 @@ def test_a_long_text_is_cut(learnt: Pieces) -> None:
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pieces").write_text("{}")
-    with pytest.raises(UsageError, match="holds no pieces of words"):
+    with pytest.raises(UsageError, match="has no word pieces"):
         Pieces.load(tmp_path / "pieces")

@@ -34,7 +34,7 @@ class Branching:
     def heads(self, sentences: Sequence[Words]) -> list[Heads]:
         self.parsed += sentences
         if any("fails" in words for words in sentences):
-            raise ValueError("no tree")
+            raise ValueError("not a tree")
         return [self.tree(words) for words in sentences]
 
     @staticmethod
@@ -89,7 +89,7 @@ def test_states_equal_a_plain_recursion() -> None:
 def test_heads_in_a_circle_are_refused() -> None:
     from brittle.zoo.trees import make_forest
 
-    with pytest.raises(ValueError, match="no tree"):
+    with pytest.raises(ValueError, match="not a tree"):
         make_forest([[5, 6]], [[1, 0]], "cpu")
 
 

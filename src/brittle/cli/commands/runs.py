@@ -44,6 +44,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--exact", action="store_true", help=exact)
     to = "write the texts that broke the model as tests for this tool, instead of the rows"
     parser.add_argument("--as", dest="tool", choices=TOOLS, help=to)
+    new = "with --as: only texts of cases that did not break in this run"
+    parser.add_argument("--against", metavar="RUN", help=new)
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -63,9 +65,12 @@ def _export(args: argparse.Namespace) -> None:
     if args.tool:
         from brittle.ci.failures import export_failures
 
-        for path in export_failures(run, Path(args.out), args.tool):
+        old = open_run(args.against, args.runs) if args.against else None
+        for path in export_failures(run, Path(args.out), args.tool, old):
             console.print_path(args, path)
         return
+    if args.against:
+        raise UsageError("--against belongs to --as: name the tool, or leave it out.")
     if args.texts:
         raise UsageError(f"--texts is about a study, but {run.name!r} is a run: leave it out.")
     only = run.broken if args.broken else run

@@ -48,9 +48,9 @@ from brittle.runs.workers.messages import (
 from brittle.text import Text
 
 LEAST_SHARE = 4
-"""The number of cases that a worker may always hold: fewer would make small batches."""
+"""The number of cases that a worker may always have: fewer would make small batches."""
 SUSPECTS_AT_A_TIME = 8
-"""How many cases of a dead worker are tried together, before each is tried alone."""
+"""How many cases of a dead worker are tried together before each is tried alone."""
 
 
 class Dealing:
@@ -115,7 +115,7 @@ class Dealing:
 SECONDS_BETWEEN_LOOKS = 0.2
 MAX_SHOWN_CHARACTERS = 200  # of a text that ends the process
 MAX_DEATHS_IN_A_ROW = 5
-"""How many workers may die, with no case finished in between, before the run stops."""
+"""How many workers may die in a row, without a finished case, before the run stops."""
 
 
 @dataclass
@@ -198,12 +198,12 @@ class Driver:
         if self.error is not None:
             raise self.error
         if not self.running:
-            raise RunStopped("All workers have ended before the first case was dealt.")
+            raise RunStopped("All workers ended before they got a first case.")
 
     def _listen(self) -> Iterator[FinishedRows]:
         """Wait a moment for reports of workers, and yield the rows in them."""
         if self.broker.stopping.is_set() and self.error is None:
-            self._stop(Interrupted("Stopped as asked, after the round that was under way."))
+            self._stop(Interrupted("Stopped on request after the current round."))
         for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
             if isinstance(report, Died):
                 yield from self._end_worker(number, report.how)
@@ -331,7 +331,7 @@ class Driver:
         self.questions = [(n, ask) for n, ask in self.questions if n != number]
         # It may have computed what it was granted.
         self.broker.totals.sent += self.granted.pop(number, 0)
-        fate = "Its unfinished cases are attacked again by others."
+        fate = "Other workers attack its unfinished cases again."
         if self.asked is not None and self.asked.worker == number:
             self.asked.death = how
             fate = _fate_of_asked(self.asked.question.items)
@@ -339,7 +339,7 @@ class Driver:
         for case in self.dealing.take_back(number):
             reason = f"its worker died again while it alone was attacked ({how})"
             yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
-            fate = f"The case {case.id}, which it attacked, ends as an error."
+            fate = f"Its case {case.id} counts as an error."
             self.deaths = 0
         if self.error is None:
             self.warn(f"{name} died ({how}). {fate}")
@@ -353,9 +353,9 @@ class Driver:
         if self.deaths >= MAX_DEATHS_IN_A_ROW:
             self._stop(
                 RunStopped(
-                    f"{name} died ({how}), as did {self.deaths} workers in a row, and no case was "
-                    "finished in between. If memory is short, use fewer --workers. In a script of "
-                    "your own, the call must stand under if __name__ == '__main__'."
+                    f"{name} died ({how}), as did {self.deaths} workers in a row without "
+                    "finishing a case. If memory is short, use fewer --workers. In your "
+                    "own script, put the call under if __name__ == '__main__'."
                 )
             )
             return
@@ -381,6 +381,6 @@ class Driver:
 def _fate_of_asked(items: Sequence[Any]) -> str:
     """Tell what a worker was asked when it died."""
     if len(items) > 1:
-        return f"It was asked about {len(items)} cases, which are asked again in two parts."
+        return f"It was asked about {len(items)} cases. They are asked again in two halves."
     text = f": {str(items[0])[:MAX_SHOWN_CHARACTERS]!r}" if isinstance(items[0], Text) else ""
-    return f"It was asked about one case alone{text}. Asking about it ends the process."
+    return f"It was asked about one case only{text}. This case ends the process."

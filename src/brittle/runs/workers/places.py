@@ -119,7 +119,7 @@ def _main(pipe: Connection, setup: str, threads: int) -> None:
 
 
 CALLS_AT_ONCE = 4
-"""One call waits for the worker's next reports, the others bring it the driver's messages."""
+"""One call waits for the worker's next reports, the others deliver the driver's messages."""
 
 
 class WorkerActors:
@@ -132,8 +132,8 @@ class WorkerActors:
         self._ray = self._cluster.ray
         if self._cluster.cpus() < workers:
             warn(
-                f"The Ray cluster has {self._cluster.cpus()} processors for {workers} workers: "
-                "those that find no place begin when there is one."
+                f"The Ray cluster has {self._cluster.cpus()} processors for {workers} "
+                "workers. The others start when a processor is free."
             )
         self._setup = self._ray.put(setup)
         options = {"num_cpus": 1, "max_concurrency": CALLS_AT_ONCE, "max_restarts": 0}
@@ -177,7 +177,7 @@ def _actors_how_it_ended(message: str) -> str:
     """Find the line in which Ray says why an actor is gone."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     reasons = [line for line in lines if "because" in line or "memory" in line]
-    return (reasons or lines or ["no reason is known"])[0][:300]
+    return (reasons or lines or ["the reason is unknown"])[0][:300]
 
 
 class WorkerActor:

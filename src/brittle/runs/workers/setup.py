@@ -25,7 +25,7 @@ from brittle.zoo.bilm import needed_folders
 from brittle.zoo.folder import Card, trained_models
 
 OTHERS = "carried"
-"""The folder of the cache for models of the user's."""
+"""The cache folder for the user's models."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,9 @@ def packed(setup: WorkerSetup) -> bytes:
     except Exception as error:
         wrong = next((name for name, part in parts.items() if not _can_pickle(part())), "job")
         raise UsageError(
-            f"The {wrong} is a live object that cannot be sent to workers ({message_of(error)}). "
-            "Put it into a module and name it, python:module:name, or use one process (workers=1)."
+            f"The {wrong} is a live object that cannot be sent to workers "
+            f"({message_of(error)}). Put it into a module and use python:module:name, or "
+            "use one process (workers=1)."
         ) from error
 
 

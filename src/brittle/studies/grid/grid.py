@@ -139,8 +139,9 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
         return []
     right = "that all targets get right " if request.all_right else ""
     return [
-        f"There are only {plural(cases, 'cases')} {right}among {plural(chosen.scored, 'texts')} "
-        f"of {request.dataset.name!r}, not {limit:,} as asked for: the intervals are wider."
+        f"There are only {plural(cases, 'cases')} {right}among "
+        f"{plural(chosen.scored, 'texts')} of {request.dataset.name!r}, fewer than the "
+        f"limit of {limit:,}, so the intervals are wider."
     ]
 
 
@@ -167,13 +168,13 @@ def grid(
     """Run every attack on every target, and compare the targets case by case.
 
     `targets` is a pool (`pool:small`, `pool:FILE`), specs separated by commas, or a list of specs
-    and live targets; live ones run in this process. `attacks` are names, `gs-ec:nearest=50` with
-    settings of its own; further keyword arguments are settings of all attacks that have them.
-    The cases are the first `limit` texts, in an order drawn by `seed`, that all targets get right;
-    with `all_right=False` they are the first `limit` texts, and each target is attacked where it is
-    right. The study is stored as FOLDER/NAME.study.json, its runs in FOLDER/NAME; the same call
-    resumes it. A stored study of that name that is about something else is replaced only with
-    `new`.
+    and live targets; live targets run in this process. `attacks` are names, optionally with their
+    own settings (`gs-ec:nearest=50`); further keyword arguments are settings of all attacks that
+    have them. The cases are the first `limit` texts, in a random order given by `seed`, that all
+    targets get right; with `all_right=False` they are the first `limit` texts, and each target is
+    attacked on the texts it gets right. The study is stored as FOLDER/NAME.study.json, its runs in
+    FOLDER/NAME; the same call resumes it. A stored study of the same name with other settings is
+    replaced only with `new`.
     """
     examples, attacks = _in_order(examples, attacks)
     folder = Path(folder).absolute()  # a target may change the working folder
@@ -246,8 +247,9 @@ def _measure(request: GridRequest, folder: Path, backend: Workers, report: Repor
     )
     if not len(chosen.dataset):
         raise UsageError(
-            f"No text of {dataset.name!r} is right on every target: nothing can be attacked. "
-            "Leave a target out, or attack each where it is right (--each-right)."
+            f"No text of {dataset.name!r} is right on every target, so there is nothing "
+            "to attack. Leave a target out, or attack each target on its own right texts "
+            "(--each-right)."
         )
     attacked = [member for member in members if member.name in chosen.right]
     tasks = attack_tasks(

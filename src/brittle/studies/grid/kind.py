@@ -28,7 +28,7 @@ from brittle.studies.study import Listed, StudyKind
 from brittle.text import Text
 
 FIXED = ("seed", "all_right", "budget", "data", "split")
-"""The facts that a grid keeps under its name; it may get more attacks, targets and cases."""
+"""The facts of a grid that cannot change; attacks, targets and cases can be added."""
 
 
 def _fixed(facts: GridFacts) -> Mapping[str, Any]:
@@ -144,7 +144,7 @@ KIND = StudyKind(
     name="grid",
     noun="grid",
     command="brittle study grid",
-    commands="brittle show and brittle report take grids, and brittle compare takes their runs.",
+    commands="Use brittle show or brittle report for grids, and brittle compare for their runs.",
     facts=GridFacts,
     results=GridResults,
     check=check_grid,

@@ -45,7 +45,7 @@ from brittle.workflow.tasks import FAILED, Task, TaskContext, slug
 
 CASES = "cases"
 REFUSED = "refused"
-"""The key of the reason in a cell whose attack asks for what the target does not offer."""
+"""The key of the reason in a cell whose attack needs more than the target offers."""
 
 
 @dataclass(frozen=True)

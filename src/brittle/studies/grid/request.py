@@ -27,7 +27,7 @@ from brittle.values import parse_values, split_settings
 TEXTS_PER_CASE, MIN_BLOCK = 4, 64
 
 LabelBlock = Callable[[Dataset, str], Mapping[str, Sequence[int]]]
-"""Returns, by target, the index of the label of every text of a block; the block has a name."""
+"""Returns for each target the label index of every text of a named block."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,9 @@ def map_labels(labels: Mapping[str, Sequence[str]], dataset: Dataset) -> dict[st
             maps[target] = match_labels(dataset.labels, own)
         except UsageError as error:
             raise UsageError(
-                f"The labels of the data ({', '.join(dataset.labels)}) are not those of the target "
-                f"{target!r} ({', '.join(own)}). Give them the same names in the data."
+                f"The labels of the data ({', '.join(dataset.labels)}) differ from the "
+                f"labels of the target {target!r} ({', '.join(own)}). Give them the same "
+                "names in the data."
             ) from error
     return maps
 
@@ -129,7 +130,7 @@ def choose_attacks(
     names = [attack.row for attack in chosen]
     twice = next((row for n, row in enumerate(names) if row in names[:n]), None)
     if twice is not None:
-        raise UsageError(f"The attack {twice!r} is there twice. Name each once.")
+        raise UsageError(f"Got the attack {twice!r} twice. Name each attack once.")
     known = dict.fromkeys(name for attack in chosen for name in _settings_of(attack.name))
     for name in shared:
         if name not in known:

@@ -152,10 +152,10 @@ def check_grid(study: GridStudy) -> None:
 
 
 ATTENTION = ("asmin-", "asmax-")
-"""How the names of attacks begin that choose a word by its attention: the best of them is A*."""
+"""The first letters of attacks that choose a word by its attention: the best of them is A*."""
 
 Best = Mapping[str, tuple[str, Figure]]
-"""By target the best of the attention attacks, with its success."""
+"""For each target the best attention attack, with its success."""
 
 
 @dataclass(frozen=True)

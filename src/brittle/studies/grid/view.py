@@ -51,7 +51,7 @@ def about_cases(study: GridStudy) -> str:
     cases = plural(len(study.results.cases), "cases")
     if study.facts.all_right:
         return f"{cases} that all targets get right, of {plural(study.results.scored, 'texts')}"
-    return f"{cases}; each target is attacked where it is right"
+    return f"{cases}; each target is attacked on its own right texts"
 
 
 def _page(study: GridStudy) -> StudyPage:
@@ -104,7 +104,7 @@ def _not_attacked(study: GridStudy) -> list[str]:
         }
         parts = [f"{count:,} on {target}" for target, count in counts.items() if count]
         if parts:
-            lines.append(f"{attack} could not attack {', '.join(parts)}; they do not count")
+            lines.append(f"{attack} could not attack {', '.join(parts)}; these cells are left out")
     return lines
 
 
@@ -122,9 +122,9 @@ def _success_part(study: GridStudy) -> Part:
             Legend(scale, empty="empty: nothing to measure" if has_empty else ""),
             _success_table(study, best, scale),
         ],
-        below=f"Accuracy is that on the {plural(results.scored, 'texts')} from which the cases "
-        f"were taken, before any attack.{about_best} An attack that counts draws has the mean "
-        f"share of draws that break a text, with an interval over texts.{left_out}",
+        below=f"Accuracy is measured on the {plural(results.scored, 'texts')} that the cases "
+        f"come from, before any attack.{about_best} An attack that counts draws has the "
+        f"mean share of draws that break a text, with an interval over texts.{left_out}",
     )
 
 
@@ -214,15 +214,15 @@ def _pairs_part(study: GridStudy) -> list[Part]:
     columns = [Column("first → second"), *(Column(name, "right") for name in heads)]
     part = Part(
         "Targets compared case by case",
-        "Success on the second target minus success on the first, in points, over the cases "
-        "attacked on both; Newcombe’s 95% interval for pairs. McNemar’s exact test, corrected by "
-        f"Holm’s method for all {plural(tests, ('test', 'tests'))} of this table: "
-        f"{number(differing)} below 0.05.",
+        "Success on the second target minus success on the first, in points, for cases "
+        "attacked on both; Newcombe’s 95% interval for pairs. McNemar’s exact test, "
+        f"corrected by Holm’s method for all {plural(tests, ('test', 'tests'))} of this "
+        f"table: {number(differing)} below 0.05.",
         [Table(columns, rows, css="pairs")],
-        below="On one alone: cases that are broken on the first target and not on the second, and "
-        "the other way round; small: the cases attacked on both. Small under p, Holm: p without "
-        "the correction. An attack that counts draws is not tested; its difference is a mean over "
-        "texts.",
+        below="On one only: cases broken on the first target but not on the second, and the "
+        "reverse; small: cases attacked on both. Small under p, Holm: p without the "
+        "correction. An attack that counts draws is not tested; its difference is a mean "
+        "over texts.",
     )
     return [part]
 
@@ -258,9 +258,8 @@ def _costs_part(study: GridStudy) -> Part:
     columns = [Column(name, "right", is_name=True) for name in names]
     return Part(
         "What it cost",
-        "Mean queries of an attacked case; small: rows that the target computed in this run. "
-        "Attacks on one target share their answers, so that a later one computes less than it "
-        "would alone.",
+        "Mean queries of an attacked case; small: rows that the target computed in this "
+        "run. Attacks on one target share their answers, so a later attack computes less.",
         [Table([Column("attack"), *columns], rows, css="costs-table")],
     )
 
@@ -274,8 +273,8 @@ def _cost(cell: GridCell | None) -> Cell:
 
 def _texts_part(study: GridStudy) -> list[Part]:
     texts = broken_texts(study)
-    lead = "The first of those that it breaks on most targets."
-    return [Part("A text of every attack", lead, texts)] if texts else []
+    lead = "The first text among those it breaks on most targets."
+    return [Part("One text of each attack", lead, texts)] if texts else []
 
 
 def broken_texts(study: GridStudy) -> list[MarkedText]:
@@ -353,7 +352,7 @@ def _pairs_lines(pairs: Sequence[PairedTest]) -> list[Any]:
     notes = []
     if len(shown) < len(pairs):
         hidden = plural(len(pairs) - len(shown), ("comparison", "comparisons"))
-        notes.append(f"{hidden} above 0.05: brittle report shows them all.")
+        notes.append(f"{hidden} above 0.05; brittle report shows all of them.")
     return [Table(columns if rows else [], rows, title, notes, indent=2)]
 
 

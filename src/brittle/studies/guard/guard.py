@@ -409,6 +409,16 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
             f"The guard flags {measured} of the benign texts, more than the rate asked for "
             f"({100 * facts.at_fpr:g}%)."
         )
+    weak = [
+        name
+        for name, one in results.attacks.items()
+        if one.floor is not None and one.floor.of - one.floor.flagged > len(one.broken)
+    ]
+    if weak:
+        doubts.append(
+            f"Random edits get more texts past the guard than the attack does ({', '.join(weak)}): "
+            "the recall under attack is too high. Try a larger --budget, or another attack (--by)."
+        )
     errors = sum(row.status == "error" for one in results.attacks.values() for row in one.rows)
     if errors:
         doubts.append(

@@ -115,13 +115,11 @@ def _change(first: GuardStudy, other: GuardStudy) -> str:
     """Compare the recall under all attacks of two studies on the attack texts of both."""
     if other is first:
         return NO_VALUE
-    kept = [
-        {
-            case.text: case.is_caught and case.case not in study.results.evaded()
-            for case in study.results.cases
-        }
-        for study in (first, other)
-    ]
+    kept = []
+    for study in (first, other):
+        evaded = study.results.evaded()
+        cases = study.results.cases
+        kept.append({one.text: one.is_caught and one.case not in evaded for one in cases})
     outcomes = [(kept[0][text], kept[1][text]) for text in kept[0] if text in kept[1]]
     if not outcomes:
         return "no text of both"

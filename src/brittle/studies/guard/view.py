@@ -210,7 +210,7 @@ def _costs_part(study: GuardStudy) -> list[Part]:
     ]
     heads = ("texts that evade", *_COSTS.values())
     columns = [Column("attack"), *(Column(head, "right") for head in heads)]
-    shown = sorted(evading, key=lambda name: -len(evading[name].broken))[:TONES]
+    shown = sorted(evading, key=lambda n: (n != LADDER, -len(evading[n].broken)))[:TONES]
     curves, end = {}, 0.0
     for name in (name for name in evading if name in shown):
         curve = results.evaded_by_queries(name)

@@ -329,8 +329,8 @@ class CaseJournal:
         head, *lines = path.read_text("utf-8", errors="replace").split("\n")
         if head != own:
             raise UsageError(
-                f"{path} holds cases of a study with other targets, data or settings. Choose "
-                "another --name, or delete the file."
+                f"{path} contains cases of a study with other targets, data or settings. "
+                "Choose another --name, or delete the file."
             )
         whole = lines[:-1]  # a line without its end was cut when the program was killed
         for number, line in enumerate(whole, 2):
@@ -348,8 +348,8 @@ class CaseJournal:
             return row
         except (ValueError, RecursionError) as error:
             raise UsageError(
-                f"Line {number} of {self.path} is damaged ({error}). Delete the line: its case is "
-                "measured again."
+                f"Line {number} of {self.path} is damaged ({error}). Delete the line, and "
+                "its case is measured again."
             ) from error
 
     def add(self, row: CaseRow) -> None:

@@ -28,19 +28,21 @@ from brittle.studies.study import Listed, StudyKind
 
 HEADS = ("target", "mean Δz", "shared cases", "largest", "accuracy", "found", "held", "lost", "p")
 EXPLAINED = (
-    "Δz is the distance in the generator's latent space from an item to the nearest sample that "
-    "gets another answer. Shared cases: mean Δz over the cases that have one for every target. "
-    "Largest: the share of cases in which no other target has a larger distance. Held: no such "
-    "sample within the radius. Lost: the target already answers differently on the reconstruction, "
-    "so nothing was searched. p: sign test against the first target."
+    "Δz is the distance in the generator's latent space from an item to the nearest "
+    "sample that gets another answer. Shared cases: mean Δz over the cases that have one "
+    "for every target. Largest: the share of cases in which no other target has a larger "
+    "distance. Held: no such sample within the radius. Lost: the target already answers "
+    "differently on the reconstruction, so no search was made. p: sign test against the "
+    "first target."
 )
 SIDE_BY_SIDE = (
-    "Mean Δz with its interval, then the share of the study's cases in which it is the largest. "
-    "Distances of two generators are distances in two spaces: compare orders, not sizes."
+    "Mean Δz with its interval, then the share of the study's cases in which it is the "
+    "largest. Distances of two generators come from two spaces: compare the order of "
+    "targets, not the sizes."
 )
 MAX_EXAMPLES = 20
 SETTINGS = ("pool", "data", "split", "generator", "seed", "settings")
-"""The facts that stand at the end of the page."""
+"""The facts at the end of the page."""
 
 
 def robustness_view(study: RobustnessStudy, **options: Any) -> StudyView:
@@ -54,7 +56,7 @@ def robustness_view(study: RobustnessStudy, **options: Any) -> StudyView:
 def _page(study: RobustnessStudy, correlation: str) -> StudyPage:
     """Build the page: the targets, accuracy against distance, and examples of texts."""
     targets = _targets_table(study, "left")
-    heading = "How far the nearest adversary is"
+    heading = "Distance to the nearest adversary"
     parts = [Part(heading, shows=[targets], lines=[correlation], below=isolate(EXPLAINED))]
     figures = study.results.figures
     known = [(f.accuracy, f.mean) for f in figures if f.accuracy is not None and f.mean is not None]
@@ -85,7 +87,7 @@ def _facts(study: RobustnessStudy) -> list[str]:
         f"generator {about.generator}",
         f"{plural(settings['samples'], 'samples')} a shell, steps of {settings['step']:g}, radius "
         f"{settings['radius']:g}",
-        f"{plural(decoded, 'samples')} decoded for all targets together",
+        f"{plural(decoded, 'samples')} decoded once for all targets",
     ]
     scored = plural(results.scored, "examples")
     return [*facts, f"accuracy on {scored}"] if results.scored else facts
@@ -100,7 +102,7 @@ def _notes(study: RobustnessStudy) -> list[str]:
 def _correlation_line(study: RobustnessStudy) -> str:
     """Say how accuracy and distance are correlated, or why there is no figure."""
     if study.results.correlation is None:
-        return "No correlation with accuracy: it needs labels and four targets."
+        return "No correlation with accuracy: that needs labels and at least four targets."
     value, (low, high) = study.results.correlation
     targets = plural(len(study.results.figures), "targets")
     over = f"Rank correlation of accuracy and mean Δz over {targets}"
@@ -246,7 +248,7 @@ KIND = StudyKind(
     name="robustness",
     noun="robustness study",
     command="brittle study robustness",
-    commands="brittle show, report, export and compare take it.",
+    commands="Use brittle show, report, export or compare.",
     facts=RobustnessFacts,
     results=RobustnessResults,
     check=check_robustness,

@@ -42,7 +42,7 @@ from brittle.values import former_keywords
 log = logging.getLogger(__name__)
 DOUBTED = 100  # items that a generator looks at before anything is asked
 MAX_SCORED = 1_000
-"""Examples that the accuracy of a target is measured on."""
+"""The number of examples for measuring the accuracy of a target."""
 WRONG, FULL = "a target is wrong on it", "its class has enough cases"
 Report = Callable[[str], None]
 
@@ -78,15 +78,15 @@ def robustness(
     progress: Progress[str] = True,
     new: bool = False,
 ) -> RobustnessStudy:
-    """Measure the distance of the nearest natural adversary for every target, case by case.
+    """Measure the distance to the nearest natural adversary for every target, case by case.
 
     `targets` is a pool (`pool:NAME`, `pool:FILE`), specs separated by commas, or a list of specs
     and live targets; `generator` is a spec (`ARAE@imdb`) or a generator. No labels are needed: the
-    reference is each target's own prediction. Cases are the first `limit` examples, in an order
-    drawn by `seed`, that the generator can encode; with `per_class` at most so many of each class,
-    with `all_right` only those that all targets get right. Every sample is decoded once, and all
-    targets are asked about it. The study is stored as FOLDER/NAME.study.json; finished cases are
-    kept in FOLDER/NAME/cases.jsonl, and the same call goes on after them.
+    reference is each target's own prediction. The cases are the first `limit` examples, in a random
+    order given by `seed`, that the generator can encode; `per_class` limits the number of each
+    class, and `all_right` takes only examples that all targets get right. Every sample is decoded
+    once and sent to all targets. The study is stored as FOLDER/NAME.study.json, finished cases in
+    FOLDER/NAME/cases.jsonl; the same call resumes it.
     """
     settings = _checked(CloudSettings(samples, step, radius, misses))
     dataset = as_dataset(examples)
@@ -177,8 +177,8 @@ class RobustnessSearch:
         selection, dataset = self.selection, self.dataset
         if (selection.all_right or selection.per_class) and not dataset.labels:
             raise UsageError(
-                "Cases that all targets get right, or so many of a class, need labels. Name their "
-                "column with --label, or leave --all-right and --per-class out."
+                "--all-right and --per-class need labels. Name the label column with "
+                "--label, or leave them out."
             )
         taken = dataset.take(len(dataset), self.seed)
         kind = kind_named(dataset.kind)
@@ -242,7 +242,7 @@ def _never_answered(cases: Sequence[CaseRow], targets: Iterable[str]) -> dict[st
     }
     if cases and len(reasons) == len(cases[0].rows):
         first = next(iter(reasons.values()))
-        raise UsageError(f"No target answered about any case, so nothing was measured: {first}")
+        raise UsageError(f"All targets failed on all cases, so nothing was measured: {first}")
     return {name: f"It failed on every case. The first: {why}" for name, why in reasons.items()}
 
 
@@ -279,8 +279,8 @@ def _checked(settings: CloudSettings) -> CloudSettings:
         )
     if not 0 < settings.step <= settings.radius < float("inf"):
         raise UsageError(
-            f"Got a step of {settings.step:g} and a radius of {settings.radius:g}; expected a step "
-            "above 0 within a radius that has an end."
+            f"Got a step of {settings.step:g} and a radius of {settings.radius:g}; "
+            "expected a step above 0 and a finite radius that is at least as large."
         )
     return settings
 
@@ -289,9 +289,9 @@ def _check_items(generator: Any, dataset: Dataset) -> None:
     """Refuse items that the generator cannot read; warn where it doubts the first of them."""
     if generator.item_kind != dataset.kind:
         raise UsageError(
-            f"The data {dataset.name!r} holds {dataset.kind}s, but the generator "
-            f"{generator.name!r} makes {generator.item_kind}s. Choose another (brittle list "
-            "generators)."
+            f"The data {dataset.name!r} contains {dataset.kind}s, but the generator "
+            f"{generator.name!r} makes {generator.item_kind}s. Choose another generator "
+            "(brittle list generators)."
         )
     kind = kind_named(dataset.kind)
     items = [open_part(kind.item(dict(e.fields), e.locked)) for e in dataset.examples[:DOUBTED]]

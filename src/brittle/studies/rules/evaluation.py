@@ -47,7 +47,7 @@ from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import FAILED, Report, Task, TaskContext, stored_as
 
 MATCHED: Mapping[str, Any] = {"in_context": True, "candidates": PAPER}
-"""How rules match texts: where the substitute is among the published candidates of the word."""
+"""How rules match texts: only if the substitute is a published candidate of the word."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def exposure(rules: Rules, dataset: Dataset) -> Exposure:
 ALL = "all"
 SHARES = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 Count = Literal["first", "limit"]
-"""What counts: the first prefix that works, or the text at the limit alone."""
+"""What counts: the first prefix that works, or only the text at the limit."""
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def try_rules(
     found = {member.name: results[try_name(member)] for member in members}
     failures = {name: str(result[FAILED]) for name, result in found.items() if FAILED in result}
     if len(failures) == len(members):
-        raise UsageError(f"No target could be asked. The first: {next(iter(failures.values()))}")
+        raise UsageError(f"No target could be used. The first: {next(iter(failures.values()))}")
     rows = {name: load_rows(result) for name, result in found.items() if name not in failures}
     return rows, failures
 

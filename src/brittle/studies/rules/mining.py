@@ -29,7 +29,7 @@ from brittle.text import Text
 from brittle.training.splits import LabelledTexts, TrainingSplits
 
 UNSEEN = 0.0
-"""The PMI of a word and a label that never meet, as in the paper's Table 6."""
+"""The PMI of a word and a label that never occur together, as in the paper's Table 6."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def pmi_salience(label: int, word: Sequence[float], substitute: Sequence[float])
 
 METHODS = ("uawr", "pmi")
 MAX_HELD_OUT = 2000
-"""How many held-out texts confirm rules."""
+"""The number of held-out texts that confirm rules."""
 
 Array = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def check_method(method: str, has_members: bool) -> None:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     if method == "uawr" and not has_members:
-        raise UsageError("The method uawr needs an ensemble. Name one, or take --method pmi.")
+        raise UsageError("The method uawr needs an ensemble. Name one, or use --method pmi.")
 
 
 def sample_splits(splits: TrainingSplits, limit: int | None, seed: int) -> tuple[Dataset, Dataset]:
@@ -151,7 +151,7 @@ def load_material(
     if not len(train.replacements):
         raise UsageError(
             f"No word of the {plural(len(train.texts), 'texts')} of {splits.name!r} has a "
-            "substitute: nothing can be mined. Mine from English texts, or from more of them."
+            "substitute, so no rule can be mined. Use English texts, or more of them."
         )
     return Material(splits.name, tuple(labels), train, held_out)
 
@@ -217,9 +217,9 @@ def _choose(salience: Array, support: NDArray[np.int64], min_support: int) -> li
     is_kept = (salience > 0) & (support >= min_support)
     if not is_kept.any():
         raise UsageError(
-            f"No replacement lowers the score of a text's own label on average, in {min_support} "
-            "occurrences or more: there is no rule. Mine from more texts, or with a lower "
-            "--min-support."
+            f"Found no rule: no replacement with {min_support} or more occurrences lowers "
+            "the score of the text's label on average. Mine from more texts, or with a "
+            "lower --min-support."
         )
     order: list[int] = np.argsort(-salience, kind="stable").tolist()
     return [n for n in order if is_kept[n]]

@@ -210,7 +210,7 @@ class _Kept:
                     raise ValueError(f"effects of shape {values.shape}, {plural(count, 'texts')}")
             return _Kept(effect, list(done), computed)
         except DAMAGED_ARCHIVE as error:
-            log.warning("%s cannot be read (%s); what it had is measured anew.", file, error)
+            log.warning("%s cannot be read (%s), so its content is measured again.", file, error)
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
 
     def save(self, file: Path) -> None:
@@ -255,9 +255,9 @@ def mine(
 ) -> Rules:
     """Mine rules in this process.
 
-    `ensemble` is a target with logits, by name or live, or a list of such targets; None suffices
-    for the method "pmi". `data` is a name, a file, or a loaded data set, of which a tenth is held
-    out. `limit` takes a sample of the train split; `seed` decides which.
+    `ensemble` is a target with logits, by name or live, or a list of such targets; the method "pmi"
+    needs none. `data` is a name, a file, or a loaded data set; a tenth of it is held out. `limit`
+    takes a random sample of the train split, given by `seed`.
     """
     check_method(method, ensemble is not None)
     if isinstance(data, Dataset):

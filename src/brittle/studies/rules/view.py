@@ -109,7 +109,7 @@ def tried_view(rows: Rows, forms: Mapping[str, str], names: Sequence[str]) -> St
     parts: list[Any] = [Plain(attack_in_words("rules", TRIED))]
     for name in names:
         for part, table in _parts(rows, forms, name).items():
-            parts.append(Plain(f"\n{name}, by {part} (of the texts that a target has right):"))
+            parts.append(Plain(f"\n{name}, by {part} (of the texts that a target gets right):"))
             own = [
                 {part: row} | {what: _with_interval(figure) for what, figure in figures.items()}
                 for row, figures in table.items()

@@ -101,12 +101,13 @@ def select(
 ) -> EnsembleSelection:
     """Select the members of a pool whose ensemble fools the other models best.
 
-    `study` is a transfer study, its name or file, or a pool that has one, of which the newest
-    counts. `size` is a size or several (default: 2 to 7), `method` one or several of genetic,
-    greedy, expert and exhaustive, or "all". `list` is a list of models of your own, the best first.
-    `held_out` are models that no ensemble may hold (default: every fifth of a pool of ten or more;
-    () for none). With `attack` the ensembles are attacked as the study attacked its sources, on the
-    first `limit` of its texts; `data` are those of the study, if they are a file.
+    `study` is a transfer study, its name or file, or a pool that has one; the newest study of the
+    pool counts. `size` is one size or several (default: 2 to 7), `method` one or several of
+    genetic, greedy, expert and exhaustive, or "all". `list` is your own list of models, the best
+    first. `held_out` are models that no ensemble may contain (default: every fifth model of a pool
+    of ten or more; () for none). With `attack` the ensembles are attacked in the same way as the
+    sources of the study, on the first `limit` of its texts; `data` names these texts if they come
+    from a file.
 
         chosen = brittle.select("pool:small", size=[2, 3], method="all")
         print(chosen)
@@ -161,5 +162,7 @@ def _held_out(
         if name not in known:
             raise unknown("model of the study:", name, known)
         if name in own:
-            raise UsageError(f"{name!r} is in --list and in --held-out. Leave it out of one.")
+            raise UsageError(
+                f"{name!r} is in --list and in --held-out. Remove it from one of them."
+            )
     return tuple(held_out)

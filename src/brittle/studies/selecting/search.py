@@ -30,7 +30,7 @@ from brittle.studies.transfer.study import TransferMatrix
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
-"""Ensembles as rows of the rate matrix, of shape (ensembles, size)."""
+"""Ensembles as row numbers of the rate matrix, shape (ensembles, size)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ def candidates_of(matrix: TransferMatrix, held_out: Collection[str] = ()) -> Ens
     ]
     if len(rows) < 2:
         raise UsageError(
-            f"The study has {plural(len(rows), 'sources')} to choose from; expected 2 or more. Use "
-            "a study of more models, or hold fewer out."
+            f"The study has {plural(len(rows), 'sources')} to choose from; expected 2 or "
+            "more. Use a study with more models, or hold out fewer."
         )
     sources = tuple(matrix.sources[n] for n in rows)
     targets = tuple(matrix.targets[n] for n in columns)
@@ -122,10 +122,10 @@ EXPERT_LIST = (
     *("LSTM-W-Random-1", "CNN-C-Random-1", "LSTM-WC-ELMo-1", "BERT"),
     *("CNN-W-Random-1", "LSTM-C-Random-1", "CNN-WC-ELMo-1"),
 )
-"""The expert's seven, in the order of choice: an ensemble of m has the first m."""
+"""The expert's seven models in order of choice: an ensemble of m has the first m."""
 
 ANY_BERT = "BERT"
-"""In a list it means the pool's own BERT, or the encoder that stands for it."""
+"""In a list: the pool's BERT, or the encoder used in its place."""
 BERT = (ANY_BERT, "hf:bert-base-uncased")
 
 
@@ -165,13 +165,13 @@ def listed(candidates: EnsembleCandidates, names: Sequence[str]) -> tuple[list[i
         if row is None and name == ANY_BERT:
             row = _bert(candidates.sources)
             if row is not None and candidates.sources[row].name not in BERT:
-                notes.append(f"{candidates.sources[row].name} stands for BERT.")
+                notes.append(f"{candidates.sources[row].name} is used in place of BERT.")
         if row is None:
             missing.append(name)
         elif row not in rows:
             rows.append(row)
     if missing:
-        notes.append(f"not among the candidates, so left out: {', '.join(missing)}.")
+        notes.append(f"left out, because they are not candidates: {', '.join(missing)}.")
     return rows, notes
 
 

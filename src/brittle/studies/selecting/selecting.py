@@ -65,8 +65,8 @@ def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferSt
         return TransferStudy.load(path if path.is_file() else folder / pool, "transfer")
     if not pool.startswith(PREFIX):
         raise UsageError(
-            f"Got {pool!r}; expected a pool (pool:small, pool:FILE) with a stored transfer study, "
-            f"or a study by its name or its file, NAME{SUFFIX}."
+            f"Got {pool!r}; expected a pool (pool:small, pool:FILE) with a stored "
+            f"transfer study, or the name or file of a study, NAME{SUFFIX}."
         )
     name = pool.removeprefix(PREFIX)
     names = {name, Path(name).stem}
@@ -87,7 +87,7 @@ def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferSt
 
 
 Search = Callable[[EnsembleCandidates, int, int], tuple[int, ...]]
-"""From candidates, a size and a seed to the rows of an ensemble."""
+"""Chooses the rows of an ensemble from candidates, a size and a seed."""
 
 SEARCHES: Mapping[str, Search] = {
     "genetic": genetic,
@@ -160,7 +160,10 @@ def select(
             if size <= len(found):
                 ensembles.append(_ensemble(candidates, method, found[:size]))
         if max(sizes) > len(found):
-            notes.append(f"The {method} has {len(found)} of the candidates: no larger ensembles.")
+            notes.append(
+                f"The {method} has {len(found)} of the candidates, so there are no larger "
+                "ensembles."
+            )
     if not ensembles:
         raise UsageError(" ".join(notes))
     return ensembles, notes
@@ -171,7 +174,7 @@ def _notes_on_rates(candidates: EnsembleCandidates) -> list[str]:
     if np.isfinite(candidates.rate[np.array(same)]).any():
         return []
     return [
-        "The study has no base rates (two seeds give them): for a target that is a member, only "
+        "The study has no base rates (it needs two seeds): if a target is a member, only "
         "the other members count."
     ]
 
@@ -329,8 +332,9 @@ def attack_ensembles(
     winners = study.winners.values()
     if any(winner.case not in cases for rows in winners for winner in rows):
         raise UsageError(
-            f"The texts of {dataset.name!r} are not those of the study {study.name!r}, which used "
-            f"the split {study.split} of {study.data!r}. Name them with --data."
+            f"The texts of {dataset.name!r} differ from the texts of the study "
+            f"{study.name!r}, which used the split {study.split} of {study.data!r}. Name "
+            "these with --data."
         )
     sources = {e.name: Member(e.name, e.spec) for e in ensembles}
     request = TransferRequest(

@@ -15,13 +15,13 @@ from brittle.studies.selecting.selecting import EnsembleCurves, SelectedEnsemble
 from brittle.studies.transfer.study import TransferStudy
 
 NOTE = (
-    "The share of an ensemble's adversarial texts that other models get wrong, on average. The "
-    "models outside an ensemble change with it, so points of one curve are not over the same "
-    "models; those in no ensemble are the same for all points."
+    "The average share of an ensemble's adversarial texts that other models get wrong. "
+    "The models outside change with the ensemble, so the points of one curve cover "
+    "different models. The models in no ensemble are the same for all points."
 )
 EXPLAINED = (
-    "objective: mean over all targets of the best member's rate; outside: the same over the "
-    "targets that are no members."
+    "objective: the best member's rate, averaged over all targets; outside: averaged over "
+    "targets that are not members."
 )
 
 
@@ -123,9 +123,9 @@ def _lines(curves: EnsembleCurves | None) -> list[str]:
     if curves is None:
         return [EXPLAINED]
     return [
-        f"{EXPLAINED} attacked: the share of the ensemble's adversarial texts (texts: how many) "
-        "that the models outside it get wrong; held out: those in no ensemble. In brackets: 95% "
-        "intervals, by bootstrap over texts.",
+        f"{EXPLAINED} attacked: the share of the ensemble's adversarial texts (texts: "
+        "their number) that the models outside get wrong; held out: models in no "
+        "ensemble. In brackets: 95% intervals, by bootstrap over texts.",
         f"Single models: mean base rate {percent(curves.base_rate)}, mean over all pairs "
         f"{percent(curves.pair_rate)}.",
     ]

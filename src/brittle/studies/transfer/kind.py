@@ -27,7 +27,7 @@ from brittle.studies.transfer.view import (
 from brittle.text import Text
 
 FIXED = ("attack", "settings", "seed", "data", "split", "locked")
-"""The facts that a study keeps under its name; it may get more texts and more members."""
+"""The facts of a study that cannot change; texts and members can be added."""
 
 
 def _fixed(facts: TransferFacts) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ KIND = StudyKind(
     name="transfer",
     noun="transfer study",
     command="brittle study transfer",
-    commands="brittle show, report, export and compare take it.",
+    commands="Use brittle show, report, export or compare.",
     facts=TransferFacts,
     results=TransferResults,
     check=check_transfer,

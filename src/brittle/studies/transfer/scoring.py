@@ -81,15 +81,15 @@ def check_texts(dataset: Dataset, study: str = "a transfer study") -> None:
     """Refuse data without which nothing can be counted: pictures, and texts without a label."""
     if dataset.kind != "text":
         raise UsageError(
-            f"The data {dataset.name!r} holds {dataset.kind}s; {study} is about texts. "
-            "Name a data set of texts (brittle list data)."
+            f"The data {dataset.name!r} contains {dataset.kind}s, but {study} needs "
+            "texts. Choose a data set of texts (brittle list data)."
         )
     unlabelled = sum(example.label is None for example in dataset.examples)
     if unlabelled:
         raise UsageError(
-            f"Of the {plural(len(dataset), 'texts')} of {dataset.name!r}, {unlabelled:,} have no "
-            f"label; {study} counts the texts that a target gets wrong. Name the column of the "
-            "labels (--label), or other data."
+            f"Of the {plural(len(dataset), 'texts')} of {dataset.name!r}, {unlabelled:,} "
+            f"have no label, and {study} counts the texts that a target gets wrong. Name "
+            "the label column (--label), or use other data."
         )
 
 

@@ -182,7 +182,7 @@ def one_model_warnings(
     warnings = []
     if twins:
         warnings.append(
-            f"No base rate: both seeds give the same model (equal fingerprints) of "
+            "No base rate: both seeds give the same model (equal fingerprints) for "
             f"{', '.join(twins)}."
         )
     if pairs:
@@ -218,8 +218,8 @@ def warnings_of(
         warnings.append(
             f"{len(few):,} of {plural(len(sources), 'sources')} have fewer than "
             f"{plural(wanted, 'winners')} among {plural(attacked, 'texts')}: "
-            f"{', '.join(names[:MAX_NAMES])}{more}. Their rates are less certain; attack more "
-            "texts (--limit)."
+            f"{', '.join(names[:MAX_NAMES])}{more}. Their rates are less certain. Attack "
+            "more texts (--limit)."
         )
     return tuple(warnings)
 
@@ -248,16 +248,16 @@ def transfer(
     new: bool = False,
     **settings: Any,
 ) -> TransferStudy:
-    """Attack every member of a pool, and have every other one label the texts that broke it.
+    """Attack every member of a pool, and let all other members label the texts that broke it.
 
-    `pool` is a spec (`pool:small`, `pool:FILE`) or a list of specs and live targets; live ones run
-    in this process. `examples` is the name of a data set, a loaded data set, or a list; the first
-    `limit` texts of a permutation drawn by `seed` are attacked. With two `seeds` every model of the
-    zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
-    Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
-    The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column. A stored study of that name that is about something else
-    is replaced only with `new`.
+    `pool` is a spec (`pool:small`, `pool:FILE`) or a list of specs and live targets; live targets
+    run in this process. `examples` is the name of a data set, a loaded data set, or a list; the
+    first `limit` texts of a random order given by `seed` are attacked. With two `seeds` every model
+    of the zoo has a twin, which gives the diagonal. Further keyword arguments are settings of the
+    attack. Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
+    The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a new member of the
+    pool costs only its own row and column. A stored study of the same name with other settings is
+    replaced only with `new`.
     """
     folder = Path(folder).absolute()  # a target may change the working folder
     if winners < 1:

@@ -27,7 +27,9 @@ from brittle.studies.transfer.factors import FactorRow
 from brittle.studies.transfer.showing import AVERAGE, ClassRates, FoolingText, TransferFigures
 
 COUNTS = ("fool every target", "adversarial texts")
-EXPLAINED = "Rates in %, |r − base| in points: how far a cell is from the base rate of its target."
+EXPLAINED = (
+    "Rates in %. |r − base| in points: the distance of a cell from the base rate of its target."
+)
 
 
 def transfer_view(study: TransferFigures, texts: int = 5) -> StudyView:
@@ -90,7 +92,7 @@ def _switched(rates: Sequence[float]) -> Any:
 
 def _map(matrix: RateMatrix) -> Part:
     return Part(
-        "Who is fooled by whose texts",
+        "Transfer rate of every pair of models",
         "Share of the adversarial texts of a source (row) that a target (column) gets wrong. Point "
         "at a cell, tap it, or move with the arrow keys.",
         [MatrixMaps(matrix)],
@@ -102,8 +104,8 @@ def _classes(study: TransferFigures) -> Part:
     scale = Scale()
     return Part(
         "By class of model",
-        "Mean of the cells, base rates included (small: without them); rows are sources, columns "
-        "are targets.",
+        "Mean of the cells with base rates (small: without them); rows are sources, "
+        "columns are targets.",
         [_class_table(rates, scale) for rates in shown_classes(study.classes)],
         css="pair stacked",
     )
@@ -170,9 +172,10 @@ def _class_cell(rates: ClassRates, i: int, j: int, scale: Scale) -> Cell:
 def _factors(study: TransferFigures) -> Part:
     tables = [("all", study.factors), ("right", study.factors_of_right)]
     return Part(
-        "What a difference costs",
-        "Mean distance of the transfer rate from the target’s base rate, over pairs of models that "
-        "differ in one factor alone. A larger distance: the factor matters more.",
+        "Effect of each difference",
+        "Mean distance of the transfer rate from the target’s base rate, over pairs of "
+        "models that differ in only one factor. The larger the distance, the more the "
+        "factor matters.",
         [_factor_table(measure, rows) for measure, rows in tables if rows],
     )
 
@@ -209,7 +212,7 @@ def _texts(study: TransferFigures) -> Part:
         else "No text fools every target."
     )
     if study.winners > len(study.texts):
-        lead += f" The {number(len(study.texts))} that fool most are shown."
+        lead += f" The page shows the {number(len(study.texts))} that fool most."
     shown = [_marked(text, isolate(text.source)) for text in study.texts]
     return Part(f"Texts that fool {'every target' if are_all else 'most targets'}", lead, shown)
 
@@ -238,7 +241,7 @@ def _terminal(study: TransferFigures, texts: int) -> list[Any]:
 def _figures(study: TransferFigures) -> Table:
     rates = [means(study.matrix, of_right) for of_right in (False, True)]
     rows: list[Row | Sequence[Any]] = [
-        (name, value, f"{_percent(of_right)} of texts that the target had right")
+        (name, value, f"{_percent(of_right)} of texts that the target gets right without edits")
         for name, value, of_right in zip(("mean transfer rate", "mean base rate"), *rates)
     ]
     of = plural(study.winners, ("adversarial text", "adversarial texts"))
@@ -253,7 +256,11 @@ def _figures(study: TransferFigures) -> Table:
 
 
 def _mean_table(rates: ClassRates, of_right: ClassRates | None) -> Table:
-    below = " Below: texts that the target had right." if of_right is not None else ""
+    below = (
+        " Below: only texts that the target gets right without edits."
+        if of_right is not None
+        else ""
+    )
     rows = []
     for i, name in enumerate(rates.rows):
         cells: list[Any] = [name]
@@ -266,7 +273,7 @@ def _mean_table(rates: ClassRates, of_right: ClassRates | None) -> Table:
         [Column("source ↓  target →"), *columns],
         rows,
         title=f"mean rate by {WAYS.get(rates.by, rates.by)}, %",
-        notes=[f"Base rates are included.{below}"],
+        notes=[f"With base rates.{below}"],
         indent=2,
     )
 
@@ -284,7 +291,7 @@ def _both_factors(study: TransferFigures) -> Table:
         [Column("factor"), *(Column(name, "right") for name in names)],
         rows,
         title="mean |r − base| by factor",
-        notes=["had right: the same over texts that the target had right."],
+        notes=["had right: the same, only over texts that the target gets right without edits."],
         indent=2,
     )
 

@@ -208,24 +208,29 @@ def _label_of(value: str, labels: Sequence[str]) -> int | None:
     return next((n for v in (value, bare) if (n := find_label(v, labels)) is not None), None)
 
 
-def token_scores(tokens: Mapping[str, float], labels: Sequence[str]) -> list[float]:
-    """Return the probability of every label, by the first token of the answer.
+def token_scores(tokens: Mapping[str, float], labels: Sequence[str]) -> tuple[list[float], float]:
+    """Return the scores of the labels and of no label, by the first token of the answer.
 
-    A token counts for a label that begins with it, if only one does.
+    A token counts for a label that begins with it, if only one does. The likeliest other token
+    counts for no label: where it is the likeliest of all, the answer would not be a label.
 
-    >>> token_scores({"Off": 0.75, " clean": 0.125, "The": 0.125}, ["clean", "offensive"])
-    [0.125, 0.75]
+    >>> token_scores({"Off": 0.5, " clean": 0.25, "The": 0.25, "A": 0.25}, ["clean", "offensive"])
+    ([0.25, 0.5], 0.25)
     """
-    scores = [0.0] * len(labels)
+    masses, other = [0.0] * len(labels), 0.0
     for token, probability in tokens.items():
         start = plain_label(token)
         fitting = [
             n for n, name in enumerate(labels) if start and plain_label(name).startswith(start)
         ]
         if len(fitting) == 1:
-            scores[fitting[0]] += probability
-    total = sum(scores)
-    return [score / total for score in scores] if total > 1 else scores
+            masses[fitting[0]] += probability
+        else:
+            other = max(other, probability)
+    total = sum(masses) + other
+    if not total:
+        return masses, 1.0
+    return [mass / total for mass in masses], other / total
 
 
 @dataclass
@@ -264,8 +269,8 @@ class ChatLabels:
                     "label is then read from the text of the answer."
                 )
             if not message.is_refused:
-                scores = token_scores(message.first_token or {}, self.named)
-                return [*scores, max(0.0, 1.0 - sum(scores)), 0.0, 0.0]
+                scores, unparsed = token_scores(message.first_token or {}, self.named)
+                return [*scores, unparsed, 0.0, 0.0]
         row = [0.0] * len(self.labels)
         number = None if message.is_refused else self.reader(message.text, self.named)
         if number is None:

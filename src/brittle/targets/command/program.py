@@ -29,7 +29,7 @@ from brittle.targets.fingerprints import hash_parts
 from brittle.targets.options import VARIABLE, fill_in
 
 INSTALLED_BY = {"apertium": "apt install apertium apertium-eng-spa"}
-"""The command that installs a program which the pages name."""
+"""The commands that install the programs named in the docs."""
 _NAMED_VALUE = re.compile(r"(-{0,2}[\w.-]+)(?:=|:(?!//))\s*(.+)", re.DOTALL)
 _BEFORE_NAME = re.compile("^-[DH]")  # -Dname=value, -HName:value
 _SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "fish")
@@ -55,17 +55,17 @@ def parse_command(command: str, prefix: str) -> list[str]:
         raise UsageError(f"Got an empty command. Expected {prefix}PROGRAM ARGS, without a shell.")
     if shutil.which(arguments[0]) is None:
         install = INSTALLED_BY.get(arguments[0])
-        remedy = f" On Debian it is installed with: {install}" if install else ""
+        remedy = f" On Debian, install it with: {install}" if install else ""
         raise UsageError(
-            f"There is no program {arguments[0]!r}. Give its path, or a name found on PATH; the "
-            f"command is run without a shell.{remedy}"
+            f"There is no program {arguments[0]!r}. Use its path, or a name on PATH; the "
+            f"command runs without a shell.{remedy}"
         )
     if name := _name_of_secret(arguments):
         raise UsageError(
-            f"The command line holds the value of {name}, which looks like a secret and would "
-            "be stored with what is asked. Put it in an environment variable, and name that in "
-            f"single quotes: {prefix}'PROGRAM {name} ${{SECRET}}'. If it is none, use the long "
-            "name of the flag, or a variable all the same."
+            f"The command line holds the value of {name}, which looks like a secret and "
+            "would be stored in the run. Put it into an environment variable and write "
+            f"the variable in single quotes: {prefix}'PROGRAM {name} ${{SECRET}}'. If it "
+            "is not a secret, use the long name of the flag, or a variable."
         )
     fill_arguments(arguments)  # a variable that is not set is an error now
     return arguments

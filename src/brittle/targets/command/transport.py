@@ -98,16 +98,15 @@ class ProgramTransport(Generic[A]):
             if extra is not None:
                 self.close()
                 raise TargetDown(
-                    f"{self._who} printed a line nobody asked for: {redact(extra)[:80]!r}. "
-                    "Expected one line for every text: answers can no longer be told apart. Send "
-                    "its logs to stderr."
+                    f"{self._who} printed an extra line: {redact(extra)[:80]!r}. Expected "
+                    "one line per text. Send its logs to stderr."
                 )
             try:
                 return self._parse(program.ask(_format_line(item, self.mask), self.timeout))
             except NoAnswer as error:
                 problem = f"{error}{quote_stderr(program.stderr_lines)}"
                 self.close()
-        raise TargetError(f"{self._who} fails on this text, two times: {problem}.")
+        raise TargetError(f"{self._who} failed twice on this text: {problem}.")
 
     def begin(self, fields: Sequence[str]) -> None:
         """Start the program before the first text; the simple sentence has these fields."""
@@ -132,8 +131,9 @@ class ProgramTransport(Generic[A]):
         except NoAnswer as error:
             program.end()
             raise TargetDown(
-                f"{self._who} does not answer: {error}{quote_stderr(program.stderr_lines)}. "
-                "Expected one line on stdout for every line of JSON on stdin, flushed at once."
+                f"{self._who} does not answer: "
+                f"{error}{quote_stderr(program.stderr_lines)}. Expected one line on "
+                "stdout for every line of JSON on stdin, flushed after each line."
             ) from error
         try:
             self._parse(answer)

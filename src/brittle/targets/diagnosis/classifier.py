@@ -96,8 +96,8 @@ def constant(
         return None
     return DiagnosisWarning(
         "constant",
-        f"Target {name!r} gives the same scores to all of {len(score)} different cases: no attack "
-        "can learn anything from it. See whether they reach it at all.",
+        f"Target {name!r} gives the same scores to all of {len(score)} different cases, "
+        "so no attack can work. Check that they reach the model.",
     )
 
 
@@ -110,20 +110,21 @@ def unstable(first: Scores, second: Scores, name: str = "target") -> DiagnosisWa
         return None
     flips = int((first.argmax(axis=1) != second.argmax(axis=1)).sum())
     problem = (
-        f"Target {name!r} is not deterministic: asked again, {int((change > TOLERANCE).sum())} of "
-        f"{len(first)} cases got other scores (by up to {change.max():.2g}; {flips} got another "
-        "label)."
+        f"Target {name!r} is not deterministic: asked again, "
+        f"{int((change > TOLERANCE).sum())} of {len(first)} cases got different scores "
+        f"(by up to {change.max():.2g}; {flips} got another label)."
     )
     if flips:
         return DiagnosisWarning(
             "random",
-            f"{problem} Successes may be chance: winners are scored again alone, and those that no "
-            "longer win are unconfirmed. Switch dropout, sampling or temperature off.",
+            f"{problem} Some successes may be chance: winners are scored again alone, and "
+            "those that no longer win are unconfirmed. Turn off dropout, sampling or "
+            "temperature.",
         )
     return DiagnosisWarning(
         "unstable",
-        f"{problem} Results depend on the order of asking. Switch dropout, sampling or low "
-        "precision off.",
+        f"{problem} Results depend on the order of queries. Turn off dropout, sampling or "
+        "low precision.",
     )
 
 
@@ -140,11 +141,11 @@ def changed(
         return None
     return DiagnosisWarning(
         "changed",
-        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
-        f"its end, {flips} got another label, and confidences moved by up to {max(moves):.2g}. "
-        "Either the model was replaced, or the order of its scores (a plain list does not say "
-        "which is which: let it name its labels), or it is not deterministic. The figures mix "
-        "both states; start over with --new.",
+        f"Target {name!r} changed during the run: of {len(answers)} originals asked again at the "
+        f"end, {flips} got another label, and confidences changed by up to {max(moves):.2g}. "
+        "Either the model was replaced, or the order of its scores changed (let it return label "
+        "names with its scores), or it is not deterministic. The figures mix both states: start "
+        "over with --new.",
     )
 
 
@@ -156,10 +157,10 @@ def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
         return None
     return DiagnosisWarning(
         "saturated",
-        f"Target {name!r} is more than {SATURATED_CONFIDENCE:.2%} sure of {share:.0%} "
-        f"of {len(score)} cases: scores hardly move, and attacks that follow them search blindly. "
-        "Calibrate it, or give its logits (--scores logits, scores='logits' in Python) if these "
-        "were rounded.",
+        f"Target {name!r} is more than {SATURATED_CONFIDENCE:.2%} sure of {share:.0%} of "
+        f"{len(score)} cases: scores hardly change, so attacks cannot follow them. "
+        "Calibrate it, or return its logits (--scores logits, scores='logits' in Python) "
+        "if the scores were rounded.",
     )
 
 
@@ -172,9 +173,9 @@ def label_only(
     sure = "" if declared else f", or is completely sure of all {len(score)} cases"
     return DiagnosisWarning(
         "label-only",
-        f"Target {name!r} gives only labels{sure}. Attacks that follow scores see no difference "
-        "before the label flips: they search blindly, need more queries and find less. What is not "
-        "broken here may still be easy to break.",
+        f"Target {name!r} gives only labels{sure}. Attacks that follow scores see no "
+        "change before the label flips: they need more queries and find less. Texts that "
+        "hold here may still be easy to break.",
     )
 
 
@@ -209,7 +210,7 @@ def swapped(
     advice = _suggest_labels(answer, target_labels, data_labels)
     return DiagnosisWarning(
         "swapped",
-        f"Only {correct} of {count} cases are classified as the data says; guessing would give "
+        f"Only {correct} of {count} cases get the label of the data; guessing would give "
         f"{count / width:.0f}. The labels are probably swapped.{advice}",
     )
 
@@ -246,4 +247,4 @@ def _suggest_labels(
     if len(set(answer.values())) < len(answer):
         return " Check --labels."
     pairs = [f"{name}={target_labels[answer[i]]}" for name, i in index_of.items() if i in answer]
-    return f" Check, and if so say --labels '{','.join(pairs)}'."
+    return f" Check this. If so, use --labels '{','.join(pairs)}'."

@@ -21,10 +21,10 @@ from brittle.text import Text
 
 SAMPLE_SIZE, COSTLY_SAMPLE_SIZE = 8, 4
 MIN_TEXTS = 3
-"""By answers: so many different texts must be read as their originals, and not fewer."""
+"""Without canonical keys: how many edited texts must get the scores of their originals."""
 RELATIVE_TOLERANCE = 1e-4
 CERTAIN = 1 - 1e-6
-"""A row with such a score shows nothing: it may be the same though the text reads otherwise."""
+"""A row with such a score proves nothing: it may be equal for a text that reads differently."""
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def ask_sample(
     answered = [pair for n, pair in enumerate(zip(cases, answers)) if n not in failures]
     if cases and not answered:
         raise TargetDown(
-            f"Target {target.name!r} answered none of the first {len(cases)} {noun}. The first "
-            f"failure: {failures[0]}"
+            f"Target {target.name!r} failed on all of the first {len(cases)} {noun}. The "
+            f"first failure: {failures[0]}"
         )
     # In another order and another batch: each repeat is asked alone, the last one first.
     again = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
@@ -87,8 +87,8 @@ def turned_fields(text: Text, fields: Sequence[str], name: str) -> DiagnosisWarn
         return None
     return DiagnosisWarning(
         "exchanged",
-        f"Target {name!r} was trained on {', '.join(read)}, in this order, but the data has "
-        f"{', '.join(own)}: it takes each for the other. Say --text {','.join(read)}.",
+        f"Target {name!r} was trained on {', '.join(read)}, in this order, but the data "
+        f"has {', '.join(own)}: it reads each as the other. Use --text {','.join(read)}.",
     )
 
 
@@ -128,9 +128,9 @@ def exchanged(
         return None
     return DiagnosisWarning(
         "exchanged",
-        f"Only {before} of {len(is_right)} pairs are classified as the data says, but {after} if "
-        f"{names[0]} and {names[1]} change places. The target probably reads them in the other "
-        f"order: say --text {names[1]},{names[0]}.",
+        f"Only {before} of {len(is_right)} pairs get the label of the data, but {after} "
+        f"do if {names[0]} and {names[1]} are exchanged. The target probably reads them "
+        f"in the other order: use --text {names[1]},{names[0]}.",
     )
 
 
@@ -175,10 +175,9 @@ def exchanged_languages(likeness: Sequence[tuple[float, float]]) -> DiagnosisWar
         return None
     return DiagnosisWarning(
         "exchanged",
-        f"Of {exchanged} of {len(likeness)} pairs the reference is translated to something like "
-        "the text, rather than the text to something like the reference. The two sides are "
-        "probably exchanged: name the column of the language that is translated from with --text, "
-        "and the other with --label.",
+        f"For {exchanged} of {len(likeness)} pairs the translation of the reference looks "
+        "like the text, not the other way round. The two columns are probably exchanged: "
+        "use --text for the column of the source language and --label for the other.",
     )
 
 

@@ -53,9 +53,10 @@ def mixed(target: Translator) -> DiagnosisWarning | None:
         return None
     return DiagnosisWarning(
         "mixed",
-        f"Target {target.name!r} does not translate several texts as it translates each alone, not "
-        "even with a blank line between them. Every text gets a process of its own, which is slow. "
-        "A flag of the program may make it take every line by itself.",
+        f"Target {target.name!r} translates several texts together differently from each "
+        "alone, even with a blank line between them. So brittle starts a process for "
+        "every text, which is slow. Look for a flag of the program that translates line "
+        "by line.",
     )
 
 
@@ -69,9 +70,9 @@ def unwritable(target: Translator, keywords: Sequence[str]) -> DiagnosisWarning 
         return None
     return DiagnosisWarning(
         "unwritable",
-        f"Target {target.name!r} cannot write {', '.join(map(repr, missing))}: its vocabulary has "
-        "no pieces that spell this. No attack can bring it about. Name a keyword that is in its "
-        "translations, or let it draw them (--goal keyword).",
+        f"Target {target.name!r} cannot write {', '.join(map(repr, missing))}: its "
+        "vocabulary has no tokens for it, so no attack can reach this goal. Use a "
+        "keyword from its translations, or let brittle draw one (--goal keyword).",
     )
 
 
@@ -84,8 +85,8 @@ def empty(
         return None
     return DiagnosisWarning(
         "empty",
-        f"Target {name!r} translates {count} of {len(sources)} texts to nothing. What counts as "
-        "broken may be an empty answer: look at the translations before the figures.",
+        f"Target {name!r} translates {count} of {len(sources)} texts to nothing. Some "
+        "broken cases may be empty answers: read the translations first.",
     )
 
 
@@ -98,9 +99,10 @@ def endless(
         return None
     return DiagnosisWarning(
         "endless",
-        f"Target {name!r} does not stop on {count} of {len(sources)} texts: the translations were "
-        f"cut after {CHARACTERS_PER_CHARACTER} characters for each of the source and "
-        f"{EXTRA_CHARACTERS} more. Limit its length (max_new_tokens, max_length).",
+        f"Target {name!r} does not stop on {count} of {len(sources)} texts: brittle cut "
+        f"the translations after {CHARACTERS_PER_CHARACTER} characters for each character "
+        f"of the source plus {EXTRA_CHARACTERS}. Limit its length (max_new_tokens, "
+        "max_length).",
     )
 
 
@@ -114,8 +116,8 @@ def copied(
         return None
     return DiagnosisWarning(
         "copied",
-        f"Target {name!r} gives {count} of {len(pairs)} texts back as they are: it does not "
-        "translate them. Is the data in the language that it translates from?",
+        f"Target {name!r} gives {count} of {len(pairs)} texts back unchanged. Is the data "
+        "in the language it translates from?",
     )
 
 
@@ -127,8 +129,8 @@ def constant(
         return None
     return DiagnosisWarning(
         "constant",
-        f"Target {name!r} gives the same translation to all of {len(sources)} texts: no attack can "
-        "learn anything from it. See whether the texts reach it at all.",
+        f"Target {name!r} gives the same translation to all of {len(sources)} texts, so "
+        "no attack can work. Check that the texts reach it.",
     )
 
 
@@ -139,9 +141,10 @@ def unstable(pairs: Sequence[tuple[str, str]], name: str = "target") -> Diagnosi
         return None
     return DiagnosisWarning(
         "random",
-        f"Target {name!r} is not deterministic: asked again, {count} of {len(pairs)} texts had "
-        "another translation. Successes may be chance: winners are asked again alone, and those "
-        "that no longer win are unconfirmed. Switch sampling and temperature off.",
+        f"Target {name!r} is not deterministic: asked again, {count} of {len(pairs)} "
+        "texts got another translation. Some successes may be chance: winners are asked "
+        "again alone, and those that no longer win are unconfirmed. Turn off sampling "
+        "and temperature.",
     )
 
 
@@ -154,9 +157,9 @@ def changed_texts(
         return None
     return DiagnosisWarning(
         "changed",
-        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
-        f"its end, {others} got another text. Either the model was replaced, or it is not "
-        "deterministic. The figures mix both states; start over with --new.",
+        f"Target {name!r} changed during the run: of {len(answers)} originals asked again "
+        f"at the end, {others} got another text. Either the model was replaced, or it is "
+        "not deterministic. The figures mix both states: start over with --new.",
     )
 
 

@@ -58,10 +58,11 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
     form = recognise(_at_path(endpoint, reply), options.scores, depth=0 if endpoint.path else None)
     if form is None and not endpoint.path:
         raise UsageError(
-            f"{describe_endpoint(endpoint)} answered a plain sentence with {short_repr(reply)}. "
-            "Neither scores nor a label were recognised in it. Say where they stand with --path, "
-            "such as --path result.scores, and name the labels in their order: --labels "
-            "negative,positive. If it answers texts: --answers text."
+            f"{describe_endpoint(endpoint)} answered a plain sentence with "
+            f"{short_repr(reply)}. brittle found neither scores nor a label in it. Give "
+            "their position with --path, such as --path result.scores, and the labels in "
+            "their order: --labels negative,positive. If it answers with texts: "
+            "--answers text."
         )
     if form is None:
         return _unrecognised(endpoint, options, reply)
@@ -76,8 +77,8 @@ def open_address(spec: str, options: TargetOptions) -> BlackBoxClassifier | Blac
         if len(options.data_labels) < 2:
             raise UsageError(
                 f"{describe_endpoint(endpoint)} answered a plain sentence with "
-                f"{short_repr(reply)}: {form}, without scores. Name all labels that it can "
-                "answer: --labels negative,positive."
+                f"{short_repr(reply)}: {form}, without scores. Name all its labels: "
+                "--labels negative,positive."
             )
         endpoint = replace(endpoint, labels=tuple(options.data_labels))
     log.warning("%s answers %s.", describe_endpoint(endpoint), form)
@@ -110,8 +111,8 @@ def endpoint_of(spec: str, options: TargetOptions) -> Endpoint:
         template = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"Got --body {body!r}, which is not JSON ({error}). Expected JSON with a place for "
-            'the text, such as --body \'{"text": "{text}"}\'.'
+            f"Got --body {body!r}, which is not JSON ({error}). Expected JSON that "
+            f'contains {{text}}, such as --body \'{{"text": "{{text}}"}}\'.'
         ) from None
     wanted = [name for name in fields if name not in slots(template)]
     if wanted and "texts" not in slots(template):
@@ -243,7 +244,7 @@ def _first_reply(endpoint: Endpoint, options: TargetOptions) -> Any:
         return transport.reply(probe_texts(tuple(options.fields))[:1])
     except BrittleError as error:
         sent = json.dumps(endpoint.template, ensure_ascii=False)
-        hint = f" The body was {sent}; --body sends another." * isinstance(error, TargetError)
+        hint = f" The body was {sent}; use --body for another." * isinstance(error, TargetError)
         raise UsageError(f"Asked about a plain sentence: {error}{hint}") from error
     finally:
         transport.close()
@@ -265,8 +266,9 @@ def parse_header(line: str) -> tuple[str, str]:
         )
     if is_secret_name(name) and not VARIABLE.search(value):
         raise UsageError(
-            f"The header {name} holds a secret, which would stand in the run's file. Put it into "
-            f"the environment, and name it in single quotes: --header '{name}: Bearer ${{TOKEN}}'."
+            f"The header {name} contains a secret, which would be stored in the run file. "
+            "Put it into an environment variable and write the variable in single "
+            f"quotes: --header '{name}: Bearer ${{TOKEN}}'."
         )
     return name, value
 
@@ -286,6 +288,7 @@ def refuse_secrets(spec: str) -> None:
     if names or (password and not VARIABLE.search(password)):
         what = f"the parameter {names[0]}" if names else "a password"
         raise UsageError(
-            f"The address holds a secret ({what}), which would stand in the run's file. Put it "
-            "into the environment, and name it in single quotes: 'https://…?key=${KEY}'."
+            f"The address contains a secret ({what}), which would be stored in the run "
+            "file. Put it into an environment variable and write the variable in single "
+            f"quotes: 'https://…?key=${{KEY}}'."
         )

@@ -333,9 +333,10 @@ def _explained_proxies() -> Iterator[None]:
     except ImportError as error:
         names = proxy_variables("socks")
         raise MissingPackage(
-            f"{' and '.join(names) or 'The system'} names a SOCKS proxy, which needs the package "
-            "'socksio', and it cannot be imported. Install it with: pip install socksio. Or unset "
-            "the variable for this command, if the endpoint is reached without a proxy."
+            f"{' and '.join(names) or 'The system'} names a SOCKS proxy. This needs the "
+            "package 'socksio', which is not installed. Install it with: pip install "
+            "socksio. If the endpoint needs no proxy, unset the variable for this "
+            "command."
         ) from error
     except (ValueError, httpx.InvalidURL) as error:
         excepted = [name for name in ("NO_PROXY", "no_proxy") if os.environ.get(name)]
@@ -343,9 +344,10 @@ def _explained_proxies() -> Iterator[None]:
         if not names:
             raise
         raise UsageError(
-            f"A proxy of the environment ({', '.join(names)}) cannot be used: {error}. Expected "
-            "http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before "
-            "the host if need be, percent-encoded. NO_PROXY lists hosts by their names alone."
+            f"A proxy of the environment ({', '.join(names)}) cannot be used: {error}. "
+            "Expected http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, "
+            "optionally with a percent-encoded USER:PASSWORD@ before the host. NO_PROXY "
+            "lists host names only."
         ) from None  # the error may quote a part of the password
 
 

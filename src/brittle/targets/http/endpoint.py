@@ -30,18 +30,18 @@ from brittle.targets.options import check_answers, check_kind, fill_in
 _SLOT = re.compile(r"\{(\w+)\}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 FLAGS = "the flags of the command"
-"""The `source` of an endpoint that is an address alone."""
+"""The `source` of an endpoint that is given by its address."""
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
 TYPES: Mapping[str, tuple[Any, str]] = {
-    "url": (str, 'a text such as "https://…"'),
-    "method": (str, 'a text such as "POST"'),
-    "headers": (Mapping, "a table of texts"),
-    "path": ((str, list), 'a text such as "results.0.scores", or a list of its steps'),
+    "url": (str, 'a string such as "https://…"'),
+    "method": (str, 'a string such as "POST"'),
+    "headers": (Mapping, "a table of strings"),
+    "path": ((str, list), 'a string such as "results.0.scores", or a list of its steps'),
     "labels": (list, 'a list such as ["negative", "positive"]'),
-    "scores": (str, "a text"),
-    "answers_are": (str, "a text"),
-    "label_key": (str, "a text"),
-    "score_key": (str, "a text"),
+    "scores": (str, "a string"),
+    "answers_are": (str, "a string"),
+    "label_key": (str, "a string"),
+    "score_key": (str, "a string"),
 }
 _KEYS = {
     "json": "template",
@@ -96,8 +96,9 @@ class Endpoint:
             missing = sorted(set(values) - slots(self.template))
             if missing:
                 raise UsageError(
-                    f"The JSON template of {self.url} has no {{{missing[0]}}}, but the data has "
-                    f"the fields {', '.join(values)}. Put every field's name in braces somewhere."
+                    f"The JSON template of {self.url} has no {{{missing[0]}}}, but the "
+                    f"data has the fields {', '.join(values)}. Add the name of every "
+                    "field in braces."
                 )
         return fill(self.template, values, None)
 
@@ -110,8 +111,8 @@ class Endpoint:
         if not isinstance(entries, list) or len(entries) != count:
             got = f"{len(entries)}" if isinstance(entries, list) else short_repr(entries)
             raise TargetError(
-                f"The endpoint {self.url} gave {got} answers for {count} texts. Expected a list "
-                f"with one for each at the path {'.'.join(self.path)!r}."
+                f"The endpoint {self.url} gave {got} answers for {count} texts. Expected "
+                f"a list with one answer per text at the path {'.'.join(self.path)!r}."
             )
         return [self._walk(entry, rest) for entry in entries]
 
@@ -138,9 +139,9 @@ class Endpoint:
                 reply = reply[int(step)] if isinstance(reply, list) else reply[step]
             except (KeyError, IndexError, ValueError, TypeError):
                 raise TargetError(
-                    f"The answer of {self.url} has nothing at {step!r} of the path "
-                    f"{'.'.join(self.path)!r}: {short_repr(reply)}. Correct "
-                    f"{self.name_of('path')} if this is what the endpoint always answers."
+                    f"The answer of {self.url} has no {step!r} of the path "
+                    f"{'.'.join(self.path)!r}: {short_repr(reply)}. If the endpoint "
+                    f"always answers like this, correct {self.name_of('path')}."
                 ) from None
         return reply
 
@@ -159,7 +160,9 @@ def load_endpoint(path: str | Path) -> Endpoint:
             raise unknown(f"key in {path.name}", key, sorted(known))
     for key, example in (("url", "https://…"), ("json", '{ inputs = "{text}" }')):
         if key not in raw:
-            raise UsageError(f"{str(path)!r} does not say `{key}`, for example {key} = {example}.")
+            raise UsageError(
+                f"{str(path)!r} has no `{key}`. Add it, for example {key} = {example}."
+            )
     try:
         return build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
     except RecursionError as error:
@@ -171,7 +174,7 @@ def open_endpoint(spec: str) -> tuple[Endpoint, str]:
     path = Path(spec.removeprefix("http:"))
     if path.suffix != ".toml":
         raise UsageError(
-            f"Got {spec!r}. Expected http:FILE.toml, a file that says how the endpoint is asked."
+            f"Got {spec!r}. Expected http:FILE.toml, a file that describes the endpoint."
         )
     return load_endpoint(path), f"http:{path.stem}"
 
@@ -215,13 +218,13 @@ def _check_types(raw: Mapping[str, Any], path: Path) -> None:
     for name, value in raw.get("headers", {}).items():
         if not isinstance(value, str):
             raise UsageError(
-                f"The header {name!r} in {path.name} is {value!r}. Expected a text, in quotation "
-                "marks."
+                f"The header {name!r} in {path.name} is {value!r}. Expected a string in "
+                "quotation marks."
             )
         if not (name.isascii() and value.isascii()):
             raise UsageError(
-                f"The header {name!r} in {path.name} has letters that HTTP headers cannot have. "
-                "Expected ASCII, percent-encoded if need be."
+                f"The header {name!r} in {path.name} has characters that HTTP headers "
+                "cannot have. Use ASCII, percent-encoded if necessary."
             )
 
 
@@ -241,7 +244,7 @@ def build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
         )
     if "texts" in slots(template) and "{texts}" not in _strings(template):
         raise UsageError(
-            f"The JSON template in {path.name} has {{texts}} inside a longer string. It stands for "
+            f"The JSON template in {path.name} has {{texts}} inside a longer string. It is "
             'a list, so it must be the whole value: inputs = "{texts}".'
         )
     if not re.match(r"https?://|\$\{", str(raw["url"])):
@@ -270,8 +273,8 @@ def _header_value(name: str, template: str) -> str:
         remember(value.split()[-1] if value.strip() else "")
     if not _HEADER_VALUE.fullmatch(value):
         raise UsageError(
-            f"The header {name}, {template!r}, holds a line break or another character that no "
-            "header can hold once its variables are filled in. A key read from a file often ends "
-            "in a line break: remove it."
+            f"The header {name}, {template!r}, contains a line break or another invalid "
+            "character after its variables are filled in. A key that was read from a "
+            "file often ends with a line break: remove it."
         )
     return value

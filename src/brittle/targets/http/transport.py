@@ -33,7 +33,7 @@ from brittle.text import Text
 PART_BYTES = 1 << 16  # unpacked at a time
 GZIP_WINDOW = 31  # zlib's number for gzip with any window
 ACCEPTED = "gzip"
-"""What is asked for (Accept-Encoding), since nothing else is unpacked."""
+"""The Accept-Encoding header: brittle can decode only this."""
 
 
 class BadContent(Exception):
@@ -61,7 +61,9 @@ def _unpacked(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     elif encoding in ("gzip", "x-gzip"):
         yield from _gunzipped(chunks)
     else:
-        raise BadContent(f"its content is packed as {encoding!r}; expected gzip, or not packed")
+        raise BadContent(
+            f"its content is compressed with {encoding!r}; expected gzip or no compression"
+        )
 
 
 def _gunzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -175,11 +177,11 @@ class HttpTransport(Generic[A]):
         tries = f"{problem.tries} {'try' if problem.tries == 1 else 'tries'}"
         if problem.wait is None and self._is_alive(texts[0]):
             raise TargetError(
-                f"{self.who} fails on this text, though it answers others: {problem} ({tries})."
+                f"{self.who} fails on this text, but answers others: {problem} ({tries})."
             )
         raise TargetDown(
             f"{self.who} does not answer: {problem} ({tries}). Run the same command again "
-            "when it is up; answers that a run has stored are not asked again."
+            "when it is up: stored answers are not requested again."
         )
 
     def _is_alive(self, text: Any) -> bool:
@@ -211,7 +213,7 @@ class HttpTransport(Generic[A]):
             raise Unanswered(f"{type(error).__name__}: {error}") from error
         except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
             # The error's own message may hold the address with a secret in it.
-            raise TargetDown(f"{self.who} cannot be asked ({type(error).__name__}).") from error
+            raise TargetDown(f"{self.who} cannot be reached ({type(error).__name__}).") from error
         self._check_status(response, content)
         return content
 
@@ -240,7 +242,7 @@ class HttpTransport(Generic[A]):
                 "sends it, as in 'Authorization: Bearer ${TOKEN}'"
             )
         elif 300 <= status < 400:
-            remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
+            remedy = f"It redirects: use the final address ({response.headers.get('Location')}) in"
         raise TargetDown(f"{self.who} answered {answer}. {remedy}, then run the command again.")
 
 
@@ -300,7 +302,7 @@ def _answers_of(endpoint: Endpoint, options: TargetOptions) -> AnswerParser[Any]
     answers = TextParser.of(options)
     if endpoint.labels is not None or endpoint.scores != "auto":
         raise UsageError(
-            f"{who} has labels or scores in its file, but answers texts. A translator "
-            'has neither: leave them out, or leave out answers = "text" (--answers text).'
+            f"{who} has labels or scores in its file, but it answers with texts. "
+            'Remove them, or remove answers = "text" (--answers text).'
         )
     return answers

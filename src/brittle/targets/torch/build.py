@@ -49,24 +49,23 @@ def torch_target(
 ) -> TorchTarget:
     """Build a target with gradients from any module that reads token ids by an embedding table.
 
-    `tokenize` splits a string into tokens, as in training: into words, or into characters
-    (`list`). By default the words of a text are read, in lower case if they are not in the
-    vocabulary as they stand. `vocabulary` has the id of every token; a token outside it reads as
-    `unknown`, or is left out if that is None. `embedding` names the table, such as "embed.weight";
-    it can be left out if there is only one.
+    `tokenize` splits a string into tokens as in training: into words, or into characters (`list`).
+    The default splits a text into words and lowers those that are not in the vocabulary.
+    `vocabulary` maps tokens to ids; other tokens read as `unknown`, or are left out if that is
+    None. `embedding` names the table, such as "embed.weight"; leave it out if there is only one.
 
-    The module is called with ids, texts × tokens, and with the lengths of the texts if its forward
-    has a parameter `lengths`; `call`, a function of module, ids and lengths, calls it in any other
-    way. It returns logits, texts × labels, or one logit per text for the second of two labels;
-    `scores` declares something else: "prob", or "single" for one probability per text.
+    The module is called with ids, texts × tokens, and also with the lengths of the texts if its
+    forward has a parameter `lengths`; for any other call pass `call`, a function of module, ids and
+    lengths. It returns logits, texts × labels, or one logit per text for the second of two labels;
+    `scores` declares other outputs: "prob", or "single" for one probability per text.
 
-    Texts of more than `max_length` tokens are truncated, and texts of fewer than `min_length` are
-    padded with `padding`; no other text is. `separator` stands between the fields of a pair, `mask`
-    for a masked word (default: what reads as unknown). `head` names the last layer, such as "out":
-    what it reads is the vector of a text (`sentence_embeddings`). The module keeps its device,
-    unless `device` names another, and its mode. `batch` is the number of texts in one call;
-    default: automatic. In a lower `precision`, "bf16" or "fp16" (on a GPU), candidates are scored
-    by torch's autocast; originals and winners are scored in float32.
+    Texts with more than `max_length` tokens are truncated, and texts with fewer than `min_length`
+    are padded with `padding`; other texts are never padded. `separator` is put between the fields
+    of a pair, `mask` replaces a masked word (default: the unknown token). `head` names the last
+    layer, such as "out": its input is the vector of a text (`sentence_embeddings`). The module
+    keeps its mode, and its device unless `device` names another. `batch` is the number of texts in
+    one call (default: automatic). In a lower `precision`, "bf16" or "fp16" (on a GPU), candidates
+    are scored with torch's autocast; originals and winners always use float32.
     """
     torch = require("torch", "torch", "torch_target")
     from brittle.targets.torch import checks
@@ -114,9 +113,9 @@ def _special_id(role: str, token: str | None, ids: Mapping[str, int]) -> int | N
     if token is not None and token not in ids:
         special = [word for word in ids if word[:1] in "<["][:5]
         raise UsageError(
-            f"The vocabulary has no {token!r}, the {role} token. Name its own ({role}='[UNK]', for "
-            f"example{'; it has ' + ', '.join(special) if special else ''}), or say that there is "
-            f"none: {role}=None."
+            f"The vocabulary has no {token!r}, the {role} token. Name it ({role}='[UNK]', "
+            f"for example{'; it has ' + ', '.join(special) if special else ''}), or use "
+            f"{role}=None if it has none."
         )
     return None if token is None else ids[token]
 
@@ -129,8 +128,8 @@ def _padding_id(
         return _special_id("padding", padding, ids)
     if padding_idx is None and min_length > 1:
         raise UsageError(
-            f"min_length={min_length} needs a token to pad texts with, and neither {PADDING!r} is "
-            "in the vocabulary nor has the embedding a padding_idx. Name one: padding='[PAD]'."
+            f"min_length={min_length} needs a padding token, but the vocabulary has no "
+            f"{PADDING!r} and the embedding has no padding_idx. Name one: padding='[PAD]'."
         )
     return padding_idx
 
@@ -154,8 +153,8 @@ def _default_call(module: nn.Module, who: str) -> Call:
     if others:
         arguments = ", ".join(["ids", *(f"{name}=…" for name in others)])
         raise UsageError(
-            f"{who} also takes {', '.join(others)}, which brittle does not know. Say how it is "
-            f"called: call=lambda module, ids, lengths: module({arguments})."
+            f"{who} also takes {', '.join(others)}, which brittle cannot fill in. Show "
+            f"how to call it: call=lambda module, ids, lengths: module({arguments})."
         )
     return call_with_ids if named is None else partial(call_with_lengths, named)
 

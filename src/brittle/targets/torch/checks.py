@@ -55,8 +55,8 @@ def find_embedding(module: nn.Module, name: str | None, who: str) -> str:
     weights = [f"{path}.weight".removeprefix(".") for path in tables]
     if not tables:
         raise UsageError(
-            f"{who} has no nn.Embedding, so that there is no table of vectors to take gradients "
-            "at. Attack it as a black box: a function from texts to scores."
+            f"{who} has no nn.Embedding, so brittle cannot compute gradients at its "
+            "input. Attack it as a black box: pass a function from texts to scores."
         )
     if name is None and len(tables) > 1:
         raise UsageError(
@@ -111,8 +111,8 @@ def check_lengths(min_length: int, max_length: int | None) -> None:
     """Refuse lengths that no text can have."""
     if min_length < 1 or (max_length is not None and max_length < min_length):
         raise UsageError(
-            f"Got min_length={min_length} and max_length={max_length}. Expected at least 1, and no "
-            "max_length below min_length."
+            f"Got min_length={min_length} and max_length={max_length}. Expected at least "
+            "1, and a max_length of at least min_length."
         )
 
 
@@ -132,9 +132,9 @@ def check_tokens(reader: TokenReader) -> None:
     spans = np.concatenate([locate(part, text) for part, text in zip(tokens, SENTENCES)])
     if not len(spans) or np.mean(spans[:, 1] > spans[:, 0]) < MIN_SHARE_FOUND:
         raise UsageError(
-            f"tokenize splits {SENTENCES[0]!r} into {list(tokens[0])[:6]!r}. Expected pieces of "
-            "the text in their order, whatever their case: brittle has to know which word each "
-            "stands for."
+            f"tokenize splits {SENTENCES[0]!r} into {list(tokens[0])[:6]!r}. Expected "
+            "pieces of the text in order, in any case, so that brittle can find the word "
+            "of each token."
         )
     special = {reader.unknown_id, reader.padding_id, reader.separator_id}
     words = [w for w, n in reader.vocabulary.items() if n not in special and is_word(w)]
@@ -143,8 +143,8 @@ def check_tokens(reader: TokenReader) -> None:
     if words and all(ids != (reader.vocabulary[word],) for word, ids in zip(words, read)):
         raise UsageError(
             f"tokenize reads the word {words[0]!r} of the vocabulary as "
-            f"{list(reader.split(words[0]))!r}, and no other word as its own token. Use the "
-            "vocabulary and the tokenizer that the network was trained with."
+            f"{list(reader.split(words[0]))!r}, and no other word as one token either. "
+            "Use the vocabulary and the tokenizer that the network was trained with."
         )
 
 
@@ -160,8 +160,8 @@ def check_network(network: Network, examples: Examples, is_declared: bool) -> li
         logits = network.logits(ids, lengths)
         if not bool(torch.isfinite(logits).all()):
             raise UsageError(
-                f"{who} returned {logits[0].tolist()} for token ids {ids[0].tolist()}. Expected "
-                "finite numbers: see whether its training diverged."
+                f"{who} returned {logits[0].tolist()} for token ids {ids[0].tolist()}. "
+                "Expected finite numbers: check whether its training diverged."
             )
         if not is_declared:
             check_not_probabilities(network.output(ids, lengths), who, "text")
@@ -173,8 +173,8 @@ def check_network(network: Network, examples: Examples, is_declared: bool) -> li
         if others:
             raise UsageError(
                 f"{who} reads tokens by its embedding {network.embedding!r} and also by "
-                f"{', '.join(map(repr, others))}: a gradient at one of them tells half of what an "
-                "edit changes. Use one table, or attack it as a black box."
+                f"{', '.join(map(repr, others))}, so the gradient of one table misses a "
+                "part of each edit. Use one table, or attack it as a black box."
             )
         outputs = network.outputs(ids, lengths)
     except TargetError as error:
@@ -207,8 +207,9 @@ def check_lowered_pass(network: Network, examples: Examples, precision: str) -> 
     difference = float((lowered - exact).abs().max())
     if not difference <= MAX_LOWERED_DIFFERENCE:
         raise UsageError(
-            f"The network {network.name!r} answers otherwise in {precision}: a probability differs "
-            f"by {difference:.2g}, expected at most {MAX_LOWERED_DIFFERENCE:g}. {remedy}"
+            f"The network {network.name!r} gives other answers in {precision}: a "
+            f"probability differs by {difference:.2g}, expected at most "
+            f"{MAX_LOWERED_DIFFERENCE:g}. {remedy}"
         )
 
 
@@ -221,8 +222,9 @@ def check_not_probabilities(output: Tensor, who: str, item: str) -> None:
         return
     example, kind = output[0].tolist(), "single" if is_single else "prob"
     raise UsageError(
-        f"{who} returned {example} for a {item}, which looks like a probability. Say what it is: "
-        f"scores={kind!r}, or scores='logits' if it is a score before the softmax."
+        f"{who} returned {example} for a {item}, which looks like a probability. Tell "
+        f"brittle what it is: scores={kind!r}, or scores='logits' if it is a score before "
+        "the softmax."
     )
 
 
@@ -235,15 +237,16 @@ def _check_rows(network: Network, ids: Tensor, logits: Tensor, who: str) -> None
     limit = (HALF_TOLERANCE if is_half else TOLERANCE) * (1 + logits.abs())
     if bool(((again - logits).abs() > limit).any()):
         raise UsageError(
-            f"{who} answers differently when it is asked twice, in evaluation mode: "
-            f"{logits[0].tolist()} and {again[0].tolist()}. Does it call functional.dropout "
-            "without training=self.training?"
+            f"{who} gives different answers to the same text in evaluation mode: "
+            f"{logits[0].tolist()} and {again[0].tolist()}. Does it call "
+            "functional.dropout without training=self.training?"
         )
     if bool(((alone - logits).abs() > limit).any()):
         raise UsageError(
-            f"{who} answers {alone[0].tolist()} to a text alone and {logits[0].tolist()} to the "
-            "same text in a batch. Texts must not influence each other: is batch_first=True "
-            f"missing? If it reads tokens × texts, say {CALL_REMEDY.format('module(ids.T)')}."
+            f"{who} answers {alone[0].tolist()} to a text alone and {logits[0].tolist()} "
+            "to the same text in a batch. Texts must not influence each other: is "
+            "batch_first=True missing? If it reads tokens × texts, use "
+            f"{CALL_REMEDY.format('module(ids.T)')}."
         )
 
 
@@ -253,6 +256,6 @@ def _check_shortest(network: Network, shortest: Tensor, who: str) -> None:
         network.logits(shortest, torch.tensor([length]))
     except (TargetError, UsageError) as error:
         raise UsageError(
-            f"{who} cannot read a text of {length} tokens: {error} If it needs more, as a "
-            "convolution does, have short texts padded: min_length=5."
+            f"{who} cannot read a text of {length} tokens: {error} If it needs longer "
+            "texts, like a convolution, pad short ones: min_length=5."
         ) from error

@@ -43,10 +43,11 @@ class Leaves:
         turned = is_turned(got, self.ids)
         if turned is None:
             raise UsageError(
-                f"{self.who} reads other token ids by its embedding than those it is called with "
-                f"(shape {tuple(got.shape)}, called with {tuple(self.ids.shape)}): a gradient "
-                "there is not that of the text. Let tokenize add special tokens and max_length "
-                "truncate, not the network; or attack it as a black box."
+                f"{self.who} changes its token ids before the embedding reads them (shape "
+                f"{tuple(got.shape)}, called with {tuple(self.ids.shape)}), so the "
+                "gradient there is not the gradient of the text. Let tokenize add "
+                "special tokens and max_length truncate, not the network; or attack it "
+                "as a black box."
             )
         leaf = output.detach().requires_grad_()
         self.leaves.append(leaf)
@@ -99,7 +100,7 @@ def in_single(value: Tensor) -> Tensor:
 
 
 Call = Callable[[nn.Module, Tensor, Tensor], Any]
-"""How a module is called: with itself, the ids (texts × tokens) and the lengths of the texts."""
+"""How to call a module: with itself, the ids (texts × tokens) and the lengths of the texts."""
 OutputKind = Literal["logits", "prob", "single"]
 CALL_REMEDY = "call=lambda module, ids, lengths: {}"
 
@@ -163,8 +164,8 @@ class Network:
             logits = in_single(self._forward(ids, lengths))
             if not hook.leaves:
                 raise UsageError(
-                    f"{self._who} does not call its embedding {self.embedding!r} when it is given "
-                    "token ids. Name the nn.Embedding that reads them: embedding='….weight'."
+                    f"{self._who} does not use its embedding {self.embedding!r} to read "
+                    "token ids. Name the nn.Embedding that does: embedding='….weight'."
                 )
             scores = logits.detach().cpu().double().softmax(dim=1)
             value = (logits * objective_gradient(scores, requests).to(logits)).sum()
@@ -173,9 +174,10 @@ class Network:
                 gradients = torch.autograd.grad(value, hook.leaves, allow_unused=True)
         if any(gradient is None for gradient in gradients):
             raise UsageError(
-                f"{self._who} has no gradient at its embedding {self.embedding!r}: something in "
-                "between cuts it off, such as torch.no_grad(), detach() or argmax. Remove it, or "
-                "attack the network as a black box: a function from texts to scores."
+                f"{self._who} has no gradient at its embedding {self.embedding!r}: "
+                "something in between stops it, such as torch.no_grad(), detach() or "
+                "argmax. Remove it, or attack the network as a black box: pass a "
+                "function from texts to scores."
             )
         return logits.detach().cpu().double(), hook.sum_of([g for g in gradients if g is not None])
 
@@ -222,9 +224,9 @@ class Network:
         if len(inputs) != 1 or [shape[:1] for shape in shapes if len(shape) == 2] != [(len(ids),)]:
             read = f"read tensors of shape {', '.join(map(str, shapes))}" if shapes else "read none"
             raise UsageError(
-                f"{self._who} has the head {head!r}, which {read} for {len(ids)} texts. Expected "
-                f"one tensor of shape ({len(ids)}, dimensions): the part that reads one vector of "
-                "every text, and reads it once."
+                f"{self._who} has the head {head!r}, which {read} for {len(ids)} texts. "
+                f"Expected one tensor of shape ({len(ids)}, dimensions): the head is the "
+                "part that reads one vector per text, once."
             )
         return inputs[0].detach().cpu().double(), logits.cpu().double()
 
@@ -264,14 +266,16 @@ class Network:
         except Exception as error:
             raise TargetError(
                 f"{self._who} raised {type(error).__name__} for token ids of shape "
-                f"{tuple(ids.shape)}, texts × tokens: {str(error).rstrip('.')}. If it is called in "
-                f"another way, say how: {CALL_REMEDY.format('module(ids, lengths)')}."
+                f"{tuple(ids.shape)}, texts × tokens: {str(error).rstrip('.')}. If it "
+                "needs another call, write it: "
+                f"{CALL_REMEDY.format('module(ids, lengths)')}."
             ) from error
 
         if not isinstance(output, Tensor):
             raise UsageError(
-                f"{self._who} returned a {type(output).__name__}. Expected a tensor, texts × "
-                f"labels. Say which part of it: {CALL_REMEDY.format('module(ids)[0]')}."
+                f"{self._who} returned a {type(output).__name__}. Expected a tensor, "
+                "texts × labels. Select the right part: "
+                f"{CALL_REMEDY.format('module(ids)[0]')}."
             )
         return output
 

@@ -89,8 +89,9 @@ class PictureNetwork:
             output: Any = self.module(pixels.to(parameter.dtype))
         if not isinstance(output, Tensor):
             raise UsageError(
-                f"{self._who} returned a {type(output).__name__}. Expected a tensor of scores, "
-                "pictures × labels; wrap the module in a function that returns it."
+                f"{self._who} returned a {type(output).__name__}. Expected a tensor of "
+                "scores, pictures × labels; wrap the module in a function that returns "
+                "one."
             )
         return output
 
@@ -116,7 +117,9 @@ def of_picture_module(
     who = f"The network {name!r}"
     declared = check_kind(scores)
     if declared == "label":
-        raise UsageError(f"{who} gives a score per class; --scores label does not fit it.")
+        raise UsageError(
+            f"{who} gives a score per class, so --scores label does not work. Leave it out."
+        )
     if device != "auto":
         module.to(torch_device(device))
     names = label_names(stated_labels(module), labels, who)
@@ -132,7 +135,7 @@ def of_picture_module(
     except TargetError as error:
         size = " × ".join(map(str, shape))
         raise UsageError(
-            f"{who} does not take the pictures of the data, {size} (height × width × channels; it "
-            f"is given pictures × channels × height × width): {error}"
+            f"{who} does not take the pictures of the data, {size} (height × width × "
+            f"channels, passed as pictures × channels × height × width): {error}"
         ) from error
     return target

@@ -39,7 +39,7 @@ TOKENS_PER_GRADIENT_PASS = 1 << 12  # a backward pass needs every state
 EMBEDDING = "embedding"
 
 Batch = tuple[list[int], Tensor, Tensor]
-"""The numbers of some texts, their ids (texts × tokens) and their lengths."""
+"""The numbers of the texts, their ids (texts × tokens) and their lengths."""
 
 
 class TorchTarget:
@@ -161,9 +161,9 @@ class TorchTarget:
             return self._token_edits.rank([token_gradients(*text) for text in texts])
         if space.level == "words":
             raise UsageError(
-                f"Target {self.name!r} reads characters: it has no vocabulary of words to swap "
-                "for. Use an attack that edits characters, such as hotflip, or a black-box attack "
-                "such as pwws."
+                f"Target {self.name!r} reads characters: it has no vocabulary of words to "
+                "choose from. Use an attack that edits characters, such as hotflip, or a "
+                "black-box attack such as pwws."
             )
         return self._sequence_edits.rank([SequenceGradients(*text) for text in texts], space)
 

@@ -84,8 +84,8 @@ class TokenReader:
             tokens = self.tokenize(string)
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise UsageError(
-                f"tokenize returned {reprlib.repr(tokens)}. Expected a list of strings, the tokens "
-                "of a text: the vocabulary makes ids of them."
+                f"tokenize returned {reprlib.repr(tokens)}. Expected a list of strings, "
+                "the tokens of a text, which brittle looks up in the vocabulary."
             )
         return list(tokens)
 
@@ -132,7 +132,7 @@ class TokenReader:
         read = [token for token in ids if token is not None][: self.max_length]
         fallback = self.padding_id if self.unknown_id is None else self.unknown_id
         if not read and fallback is None:
-            raise TargetError("The target reads no token at all in this text.")
+            raise TargetError("The target reads no token in this text.")
         return read or [fallback]  # type: ignore[list-item]
 
 

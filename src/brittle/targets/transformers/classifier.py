@@ -89,7 +89,7 @@ class SequenceClassifier(ShowsAttention):
     def canonical_logits(self, keys: Sequence[bytes], precision: str = FLOAT32) -> Scores:
         """Compute the scores before the softmax, of texts by their keys."""
         if not all(keys):
-            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+            raise TargetError(f"Target {self.name!r} reads no token in an empty text.")
         max_tokens = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
         table = np.zeros((len(keys), len(self.labels)))
         # Padding changes the last digits of scores, but for the fast pass, which reads none.
@@ -163,9 +163,8 @@ def load(
         ),
         auto_class="AutoModelForSequenceClassification",
         noun="sequence classifier",
-        without_weights="a sequence classifier made of it would answer at random. It is an "
-        "encoder without a trained head; fine-tune it first (brittle trains a head on MiniLM: "
-        "brittle list models).",
+        without_weights="it is an encoder without a trained head, so its answers would be random. "
+        "Fine-tune it first (brittle can train a head on MiniLM: brittle list models).",
         check_config=_check_task,
     )
 
@@ -212,12 +211,12 @@ def _check_task(config: Any, name: str) -> None:
     kind = getattr(config, "problem_type", None)
     if kind == "multi_label_classification":
         raise UsageError(
-            f"The model {name!r} is multi-label (problem_type {kind}): it gives several labels to "
-            "one text. brittle attacks classifiers with one label per text; wrap one of the labels "
-            "in a function (python:module:name)."
+            f"The model {name!r} is multi-label (problem_type {kind}): it gives one text "
+            "several labels. brittle attacks classifiers with one label per text: wrap "
+            "one of the labels in a function (python:module:name)."
         )
     if kind == "regression" or config.num_labels == 1:
         raise UsageError(
-            f"The model {name!r} has a regression head (one number per text). brittle attacks "
-            "classifiers; wrap it in a function that turns ranges into labels."
+            f"The model {name!r} has a regression head (one number per text). brittle "
+            "attacks classifiers: wrap it in a function that turns ranges into labels."
         )

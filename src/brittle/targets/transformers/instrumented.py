@@ -97,8 +97,8 @@ class InstrumentedModel:
         finally:
             self._head_hook.passes = None
         raise UsageError(
-            f"Target {self.name!r} ({self.kind}) has no linear layer that makes its logits, so "
-            "that it shows no vector of a text. Ask another model, or a sentence encoder."
+            f"Target {self.name!r} ({self.kind}) has no linear layer before its logits, "
+            "so it has no vector of a text. Use another model, or a sentence encoder."
         )
 
     def hidden(self, arrays: Arrays, layer: int) -> Tensor:
@@ -121,9 +121,9 @@ class InstrumentedModel:
                 weights = getattr(output, "attentions", None)
                 if not weights or any(weight is None for weight in weights):
                     raise UsageError(
-                        f"Target {self.name!r} ({self.kind}) does not show its attention, "
-                        "not even with attn_implementation='eager': its kernel keeps no weights. "
-                        "Ask another model, or this one for its gradients."
+                        f"Target {self.name!r} ({self.kind}) does not return its "
+                        "attention, even with attn_implementation='eager'. Use another "
+                        "model, or an attack that uses gradients."
                     )
                 state, logit = output.hidden_states[-1], output.logits[:, 0].sum()
                 (gradient,) = torch.autograd.grad(logit, state, allow_unused=True)
@@ -131,8 +131,8 @@ class InstrumentedModel:
             self._hook.needs_gradient = False
         if gradient is None:
             raise UsageError(
-                f"Target {self.name!r} ({self.kind}) does not show from which position its head "
-                "reads a text. Ask another model, or this one for its gradients."
+                f"Target {self.name!r} ({self.kind}) does not show which position its "
+                "head reads. Use another model, or an attack that uses gradients."
             )
         is_read = gradient.abs().sum(dim=2) > 0
         is_read[:, 0] |= ~is_read.any(dim=1)  # a head that is saturated has no gradient
@@ -162,9 +162,9 @@ class InstrumentedModel:
 
     def _unreachable(self) -> UsageError:
         return UsageError(
-            f"Target {self.name!r} ({self.kind}) does not read its input once, through one table "
-            "of vectors, so that a gradient there would not tell the whole story. Use a black-box "
-            "attack such as pwws."
+            f"Target {self.name!r} ({self.kind}) does not read its input once through one "
+            "embedding, so its gradient would be incomplete. Use a black-box attack such "
+            "as pwws."
         )
 
     def _call(self, arrays: Arrays, **options: Any) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_TOKENS_PER_PASS = 2048  # of the sources
 MAX_BEAMS = 256
 MAX_TOKENS_PER_TOKEN, EXTRA_TOKENS = 2, 50
-"""A translation ends after 2 tokens for each of its source, and 50 more."""
+"""The longest translation: 2 tokens for each token of the source, plus 50."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +123,9 @@ def load(
         beams = model.generation_config.num_beams or 1
         if beams > MAX_BEAMS:
             raise UsageError(
-                f"The model {spec.removeprefix('hf:')!r} asks for a beam of {beams:,}, which fills "
-                f"the memory. Expected at most {MAX_BEAMS}: change num_beams in "
-                "generation_config.json."
+                f"The model {spec.removeprefix('hf:')!r} sets a beam of {beams:,}, which "
+                f"would fill the memory. Expected at most {MAX_BEAMS}: change num_beams "
+                "in generation_config.json."
             )
         return of_model(
             model, tokenizer, mask=mask, name=name or own_name, device=torch_device(device)

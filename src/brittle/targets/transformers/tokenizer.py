@@ -51,8 +51,9 @@ def add_hole(backend: Any, hf_tokenizer: Any, model: Any) -> ZeroedHoles:
     if backend is None or model.config.is_encoder_decoder:
         reason = "a tokenizer written in Python" if backend is None else "an encoder and a decoder"
         raise NoZeroVector(
-            f"Got --mask {PADDING} for a {type(model).__name__} with {reason}. Expected a model "
-            "with a fast tokenizer that reads its input once. Leave --mask out, or name a text."
+            f"Got --mask {PADDING} for a {type(model).__name__} with {reason}. Expected a "
+            "model with a fast tokenizer that reads its input once. Leave --mask out, or "
+            "give a text."
         )
     from tokenizers import AddedToken
 
@@ -64,7 +65,7 @@ def add_hole(backend: Any, hf_tokenizer: Any, model: Any) -> ZeroedHoles:
 
 
 Encoded = list[tuple[list[int], list[int]]]
-"""The token ids and the token types of every text."""
+"""The token ids and token types of every text."""
 TYPES_MARK = -1  # no token has this id
 # Models whose positions begin after the index of the padding token.
 OFFSET_POSITIONS = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
@@ -134,10 +135,10 @@ class TextTokenizer:
         """Return the tokens of every text, with their offsets."""
         if self.backend is None:
             raise UsageError(
-                f"The tokenizer {type(self.hf_tokenizer).__name__} does not say which characters a "
-                "token stands for, so nothing of the model's inside can be told word by word. "
-                "Load the model with a fast tokenizer (a folder with tokenizer.json), or use an "
-                "attack that asks for scores only."
+                f"The tokenizer {type(self.hf_tokenizer).__name__} does not report the "
+                "characters of a token, so gradients and attention cannot be assigned to "
+                "words. Load the model with a fast tokenizer (a folder with "
+                "tokenizer.json), or use an attack that needs only scores."
             )
         tokenized = []
         for item in items:
@@ -219,8 +220,9 @@ def _unknown_token(hf_tokenizer: Any) -> str:
     token: str | None = hf_tokenizer.unk_token
     if token is None:
         raise UsageError(
-            f"Got --mask {UNKNOWN}, but the tokenizer {type(hf_tokenizer).__name__} has no unknown "
-            f"token. Use --mask {PADDING}, or name a text that stands for a masked word."
+            f"Got --mask {UNKNOWN}, but the tokenizer {type(hf_tokenizer).__name__} has "
+            f"no unknown token. Use --mask {PADDING}, or give a text to use for a masked "
+            "word."
         )
     return token
 

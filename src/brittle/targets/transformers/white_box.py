@@ -172,7 +172,7 @@ class TransformersWhiteBox:
         self, keys: Sequence[bytes], max_tokens: int, one_length: bool = False
     ) -> Iterator[Batch]:
         if not all(keys):
-            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+            raise TargetError(f"Target {self.name!r} reads no token in an empty text.")
         return self.tokenizer.batches(keys, max_tokens, one_length)
 
     @cached_property

@@ -227,8 +227,8 @@ def check_mask(mask: str | None) -> None:
     """Refuse a mask that no model of the zoo reads."""
     if mask not in (None, PADDING, UNKNOWN):
         raise UsageError(
-            f"Got --mask {mask!r} for a zoo model. Expected {PADDING} (a zero vector) or {UNKNOWN} "
-            "(the unknown word): it reads a masked word as one of these."
+            f"Got --mask {mask!r} for a zoo model. Expected {PADDING} (a zero vector) or "
+            f"{UNKNOWN} (the unknown word)."
         )
 
 
@@ -247,7 +247,7 @@ def load_folder(
         raise no_target(family, card.full_name)
     if family.target is None or family.answers != "scores":
         raise UsageError(
-            f"{folder} holds a {family.kind}, but a classifier is expected here. Open it with "
+            f"{folder} contains a {family.kind}; expected a classifier. Open it with "
             "brittle.as_target."
         )
     target: ZooTarget = family.target(folder, device, mask)
@@ -300,7 +300,7 @@ def _open_on_pictures(folder: Path, device: str, mask: str | None) -> tuple[Card
     card, model = open_model(folder, device)
     if mask is not None:
         raise UsageError(
-            f"Got --mask {mask!r} for {card.name}, which reads no words: leave it out."
+            f"Got --mask {mask!r} for {card.name}, which reads no words. Leave it out."
         )
     return card, model
 

@@ -46,7 +46,7 @@ from brittle.zoo.names.parsing import split_method, split_name
 from brittle.zoo.names.settings import ModelSettings
 
 DEFAULT_COPIES = 4
-"""How many variants of each text and level a model learns from."""
+"""The number of variants of each text and level to train on."""
 RunAttack = Callable[[Path, LabelledTexts, int], LabelledTexts]
 """Attack the model in a folder on texts, with a seed; return the texts that fooled the model."""
 
@@ -202,8 +202,9 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
     epochs = getattr(settings, "epochs", 1)
     if isinstance(method, AttackTraining) and not family.is_refitted and epochs <= method.every:
         raise UsageError(
-            f"{name!r} would never attack: it does so after every {method.every} epochs but the "
-            f"last, and there are {epochs}. Train for more epochs, or set every to less."
+            f"{name!r} would never attack: it attacks after every {method.every} epochs "
+            f"except the last, but there are only {epochs}. Train for more epochs, or set "
+            "a smaller every."
         )
 
 
@@ -230,8 +231,9 @@ def by_attack(
     """
     if attacks.item_kind(attacks.recipe(name)) != "text":
         raise UsageError(
-            f"The attack {name!r} edits pictures; models are hardened by attacks on texts. Use one "
-            "of those (brittle list attacks), or train plainly."
+            f"The attack {name!r} edits pictures, but adversarial training needs an "
+            "attack on texts. Use one of those (brittle list attacks), or train without "
+            "--adversarial."
         )
     defaults = attacks.default_settings(name)
     for setting in settings:

@@ -55,7 +55,7 @@ def with_variants(job: TrainingJob) -> TrainingJob:
             # The text is split into words again: an edit may have replaced one word by two.
             groups.setdefault((row, level), []).append(Text.of(edited.fields()))
     count = sum(map(len, groups.values()))
-    log.info("%s learns from %d texts and %d variants of them.", job.name, len(job.train), count)
+    log.info("%s trains on %d texts and %d variants of them.", job.name, len(job.train), count)
     variants = tuple((row, tuple(texts)) for (row, _), texts in groups.items())
     return replace(job, variants=variants)
 
@@ -120,7 +120,7 @@ def texts_for_epoch(
     if stored is not None:
         return stored
     if attack_epoch != epoch:
-        log.warning("The texts that fooled %s are gone; it is attacked anew.", job.name)
+        log.warning("The texts that fooled %s are lost, so it is attacked again.", job.name)
     fooling = attack_sample(job, method, attack_epoch, save)
     rows = [[text.fields(), label] for text, label in zip(fooling.texts, fooling.label)]
     content = json.dumps({"epoch": attack_epoch, "rows": rows})

@@ -22,16 +22,16 @@ BACKENDS = ("local", "ray")
 
 @dataclass(frozen=True)
 class Workers:
-    """How many workers there are, and where: processes of this machine, or a Ray cluster.
+    """The number of workers, and where they run: local processes or a Ray cluster.
 
-    One local worker is this process itself. Without a count, Ray runs as many tasks at a time as
-    the cluster has processors. Without an address, a local cluster is started.
+    One local worker is this process. Without a count, Ray runs as many tasks at a time as the
+    cluster has processors. Without an address, brittle starts a local cluster.
     """
 
     count: Annotated[
         int | None,
         Flag(
-            "run N tasks at the same time (default: one for each core)",
+            "run N tasks at the same time (default: one per core)",
             name="workers",
             metavar="N",
             is_positive=True,

@@ -119,9 +119,9 @@ def _start_local(ray: Any, cpus: int | None, quiet: Mapping[str, Any]) -> None:
     if open_hosts:
         ray.shutdown()
         raise RunStopped(
-            f"The local Ray cluster would listen on {', '.join(open_hosts)}, where other machines "
-            "reach it; expected 127.0.0.1. Install the version of Ray that brittle names: "
-            f"{install_command('ray')}"
+            f"The local Ray cluster would listen on {', '.join(open_hosts)}, where other "
+            "machines can reach it; expected 127.0.0.1. Install the version of Ray that "
+            f"brittle requires: {install_command('ray')}"
         )
 
 
@@ -131,8 +131,9 @@ def require_answer(address: str) -> None:
         host, _, port = address.rpartition(":")
         if not host or not port.isdigit() or "/" in host:
             raise UsageError(
-                f"--address {address!r} is no address of a Ray cluster. Expected HOST:PORT, such "
-                "as 10.0.0.1:6379, or auto; this machine has to be one of the nodes."
+                f"--address {address!r} is not an address of a Ray cluster. Expected "
+                "HOST:PORT, such as 10.0.0.1:6379, or auto. This machine must be one of "
+                "the nodes."
             )
         try:
             socket.create_connection((host.strip("[]"), int(port)), PROBE_SECONDS).close()
@@ -158,8 +159,9 @@ def _join(ray: Any, address: str, quiet: Mapping[str, Any]) -> None:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UsageError(
-            f"This machine cannot join the Ray cluster at {address!r}: {error}. It has to be one "
-            f"of its nodes, with the same Ray and Python: ray start --address={address}"
+            f"This machine cannot join the Ray cluster at {address!r}: {error}. It must "
+            "be one of the nodes, with the same Ray and Python: ray start "
+            f"--address={address}"
         ) from error
 
 

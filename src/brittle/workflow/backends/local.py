@@ -16,7 +16,7 @@ from brittle.errors import BrittleError, RunStopped
 from brittle.workflow.backends.backend import THREADS, Assignment, Ended, Tell, environment
 from brittle.workflow.tasks import Task, run_task, store_result
 
-OUT_OF_MEMORY = "was killed; this is what the system does to a process when memory runs out"
+OUT_OF_MEMORY = "was killed; systems do this when memory runs out"
 
 
 class ThisProcess:
@@ -116,10 +116,10 @@ class _Process:
         code = self._process.exitcode or 0
         if code >= 0:
             raise RunStopped(
-                f"The process of the task {task.name!r} ended with the code {code} and no result. "
-                "The same command goes on from there."
+                f"The process of the task {task.name!r} ended with exit code {code} and "
+                "no result. Run the same command again to resume."
             )
-        return OUT_OF_MEMORY if code == -9 else f"died of the signal {-code}"
+        return OUT_OF_MEMORY if code == -9 else f"died from signal {-code}"
 
     def end(self) -> None:
         self._process.terminate()

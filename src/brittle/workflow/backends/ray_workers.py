@@ -33,7 +33,7 @@ from brittle.workflow.tasks import Task, build_context, run_task, store_result
 NODE_CACHE = "BRITTLE_NODE_CACHE"
 
 Event = tuple[str, Any]
-"""A message, the parcels that the task left, its stored result, or an error of brittle's."""
+"""A message, the parcels of the task, its stored result, or one of brittle's errors."""
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,10 @@ class ConvolutionEncoder(nn.Module):
             positions = (positions - window) // stride + 1
             if positions < 1:
                 raise UsageError(
-                    f"Windows {settings.windows} with strides {settings.strides} cannot read "
-                    f"sentences of {settings.max_length} words: nothing is left to encode. Choose "
-                    "narrower windows, such as windows=3+3+3 with strides=1+2+2, or encoder=lstm."
+                    f"Windows {settings.windows} with strides {settings.strides} cannot "
+                    f"read sentences of {settings.max_length} words, because nothing is "
+                    "left to encode. Choose narrower windows, such as windows=3+3+3 with "
+                    "strides=1+2+2, or encoder=lstm."
                 )
         self.out = nn.Linear(positions * sizes[-1], settings.hidden)
 

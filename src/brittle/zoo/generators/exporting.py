@@ -19,7 +19,7 @@ SHEETS = ".png"
 def check_folder(to: Path) -> None:
     """Refuse to write over what is there."""
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise UsageError(f"{to} is there already. Name a folder that is empty, or is not there.")
+        raise UsageError(f"{to} already exists. Choose a new or empty folder.")
 
 
 def export(folder: Path, to: Path) -> Path:
@@ -30,7 +30,7 @@ def export(folder: Path, to: Path) -> Path:
     """
     card = folders.load_card_checked(folder)
     if not is_generator(card):
-        raise UsageError(f"{card.full_name} is no generator. Only generators are exported.")
+        raise UsageError(f"{card.full_name} is not a generator. Only generators can be exported.")
     check_folder(to)
     halved = {}
     for name, tensor in folders.load_tensors(folder / folders.WEIGHTS_FILE).items():
@@ -45,6 +45,6 @@ def export(folder: Path, to: Path) -> Path:
             shutil.copy(folder / name, to / name)
     folders.write_tensors(to / folders.WEIGHTS_FILE, halved)
     readme = (folder / folders.README_FILE).read_text("utf-8")
-    note = f"\nThe weights are rounded to {HALF}; the figures were measured before that.\n"
+    note = f"\nThe weights are rounded to {HALF}; the figures were measured before rounding.\n"
     folders.write_card(to, replace(card, parts={**card.parts, "weights": HALF}), readme + note)
     return to

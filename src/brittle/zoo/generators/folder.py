@@ -64,7 +64,9 @@ def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
     """Load a generator from its folder, in evaluation mode."""
     card = folders.load_card_checked(folder)
     if not is_generator(card):
-        raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; no generator.")
+        raise UsageError(
+            f"{folder} holds {card.full_name}, a {card.kind} model; expected a generator."
+        )
     generator: ZooGenerator = open_checked(folder, card, device)
     return generator
 

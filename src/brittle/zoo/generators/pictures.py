@@ -67,7 +67,7 @@ def refined_identity(card: Card, steps: int, rate: float) -> tuple[str, str]:
 
 PARTS = ("generator", "inverter")  # of the networks; the critic only trains them
 ROWS_PER_PASS = 256
-"""Items of one forward pass: smaller ones waste time, larger ones leave the caches of a core."""
+"""Items per forward pass: fewer waste time, more do not fit into the caches of a core."""
 MEDIAN = 0.5
 
 
@@ -167,10 +167,10 @@ class PictureGenerator:
         if error <= limit:
             return None
         return (
-            f"The generator {self.name} seems to be of other data: it rebuilds the pictures with "
-            f"an error of {error:.3f} (root mean square, median of {len(items)}); of pictures held "
-            f"out of its own data 99 of 100 are below {limit:.3f}. Adversaries will not look like "
-            "these pictures. Use a generator trained on them."
+            f"The generator {self.name} seems to come from other data: it reconstructs these "
+            f"pictures with an RMS error of {error:.3f} (median of {len(items)}), but "
+            f"99 of 100 held-out pictures of its own data with less than {limit:.3f}. Adversarial "
+            "pictures will not look like these. Use a generator trained on them."
         )
 
     def close(self) -> None:

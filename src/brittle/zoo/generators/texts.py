@@ -67,7 +67,7 @@ class SentenceGenerator:
             return NO_WORDS
         if len(ids) > self.tokenizer.reads:
             reads = self.tokenizer.reads
-            return f"it has more than the {reads} words that {self.card.full_name} reads"
+            return f"it has more than {reads} words, the most that {self.card.full_name} reads"
         if all(token == UNKNOWN for token in ids):
             return f"{self.card.full_name} knows none of its words"
         return None
@@ -88,9 +88,9 @@ class SentenceGenerator:
         if share >= usual / 2:
             return None
         return (
-            f"{self.card.full_name} rebuilds {share:.0%} of the words of these texts, and "
-            f"{usual:.0%} of those of its own data: its sentences may have little to do with them. "
-            "Train one on texts like these."
+            f"{self.card.full_name} reconstructs {share:.0%} of the words of these texts, "
+            f"but {usual:.0%} in its own data, so its sentences may differ a lot from "
+            "these texts. Train a generator on texts like these."
         )
 
     def encode(self, items: Sequence[Text]) -> list[LatentPoint]:

@@ -130,10 +130,10 @@ FORMER_NAMES: Mapping[str, str] = {
     "subwords": "pieces",
     "batch_subwords": "batch_pieces",
 }
-"""What settings were called before they got the words of the field.
+"""The former names of settings.
 
-Names and stored models may still have these. The keys of the cache and the fingerprints of models
-are made with them: every model is found where it was.
+Names and stored models may still use them, and cache keys and fingerprints are computed with
+them, so that every stored model is found.
 """
 PRESENT_NAMES: Mapping[str, str] = {former: name for name, former in FORMER_NAMES.items()}
 # The settings at the end of a full name: LSTM-W-Random-1@mr#0?rate=0.1,hidden=64

@@ -32,15 +32,15 @@ from brittle.zoo.names.sizes import sized_settings
 as_json = changes.as_json
 
 ENCODER_NAMES = {
-    "Average": "the vectors of the words themselves",
+    "Average": "the mean of the word vectors",
     "LSTM": "an LSTM",
-    "BiLSTM": "LSTMs from both sides",
+    "BiLSTM": "LSTMs in both directions",
     "CNN": "convolutions of 3, 4 and 5 words",
     "Transformer": "self-attention without pretraining",
 }
 INPUTS = {"W": "words", "C": "the characters of each word", "WC": "words and their characters"}
 EMBEDDINGS = {
-    "Random": "vectors learnt from scratch",
+    "Random": "vectors trained from scratch",
     "GloVe": "GloVe vectors",
     "word2vec": "word2vec vectors of the train split",
     "fastText": "fastText vectors of the train split",
@@ -53,8 +53,8 @@ HEAD_NAMES = {
     "attention": "a weighted mean over the words",
 }
 PAIRS = {
-    "pair": "each side of a pair read apart, joined as [u; v; |u − v|; u·v]",
-    "pair-plain": "each side of a pair read apart, joined as [u; v]",
+    "pair": "each side of a pair encoded separately, joined as [u; v; |u − v|; u·v]",
+    "pair-plain": "each side of a pair encoded separately, joined as [u; v]",
 }
 LAYERS = {
     "Average": (0,),
@@ -117,9 +117,7 @@ def designs() -> tuple[Design, ...]:
             for name, (about, parts) in NAMED.items()
         ),
         *(Design(name, families.TRANSFORMER, about) for name, about in ENCODER_MODELS.items()),
-        Design(
-            "biLM", families.LANGUAGE_MODEL, "a language model of both directions; ELMo reads it"
-        ),
+        Design("biLM", families.LANGUAGE_MODEL, "a bidirectional language model, read by ELMo"),
         *(
             Design(f"seq2seq-{encoder}", families.TRANSLATOR, about, {"encoder": encoder})
             for encoder, about in TRANSLATORS.items()
@@ -191,22 +189,22 @@ NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
     "CharCNN-LSTM": ("after Kim et al. (2016)", _parts("LSTM", "C", "Random", 2, "last")),
     "Kim-CNN": ("Kim (2014)", _parts("CNN", "W", "GloVe", 1, "max")),
     "BiLSTM-attention": ("Yang et al. (2016)", _parts("BiLSTM", "W", "GloVe", 1, "attention")),
-    "Transformer": ("as small as it can be", _parts("Transformer", "W", "Random", 3, "mean")),
+    "Transformer": ("the smallest possible", _parts("Transformer", "W", "Random", 3, "mean")),
 }
-"""Models with a name of their own: their source and their parts."""
+"""Models with their own name: their source and their parts."""
 
 
 ENCODER_MODELS = {
-    "MiniLM": "a 6-layer pretrained encoder, tuned",
-    "MiniLM-3": "the first 3 layers of MiniLM, tuned",
-    "BERT-NOPT": "a BERT of 3 layers without pretraining, on the word pieces of MiniLM",
+    "MiniLM": "a pretrained 6-layer encoder, fine-tuned",
+    "MiniLM-3": "the first 3 layers of MiniLM, fine-tuned",
+    "BERT-NOPT": "a 3-layer BERT without pretraining, with the tokens of MiniLM",
 }
-"""Encoders with a name of their own; any other has the name of its folder, or that on the hub."""
+"""Encoders with their own name; all others have the name of their folder or of the hub."""
 
 
 TRANSLATORS = {
-    "LSTM": "a translator: LSTMs from both sides, and a decoder with attention",
-    "Transformer": "a translator of self- and cross-attention, Vaswani et al. (2017)",
+    "LSTM": "a translator: bidirectional LSTMs and a decoder with attention",
+    "Transformer": "a translator with self- and cross-attention, Vaswani et al. (2017)",
 }
 """Translators, by their encoder."""
 
@@ -216,7 +214,7 @@ PICTURE_MODELS = {
     "MLP": (families.PICTURE_NETWORK, "one hidden layer"),
     "forest": (families.FOREST, "a random forest, by scikit-learn"),
 }
-"""Classifiers of pictures: their family, and what they are."""
+"""Classifiers of pictures: their family and a description."""
 
 
 GENERATORS = {
@@ -233,7 +231,7 @@ GENERATORS = {
         "an autoencoder of short sentences, a GAN of its codes and an inverter",
     ),
 }
-"""Models that encode and decode items: their family, and what they are."""
+"""Models that encode and decode items: their family and a description."""
 
 
 @cache
@@ -260,14 +258,15 @@ def design(name: str) -> Design:
         return _encoder(folder.resolve().name, name)
     if name and folder.is_dir():
         raise UsageError(
-            f"The folder {name!r} holds no config.json, so it is no transformers encoder to tune."
+            f"The folder {name!r} has no config.json, so it is not a transformers encoder "
+            "that can be fine-tuned."
         )
     near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 10]
-    raise unknown("model", name, near, "brittle list models shows how names are made.")
+    raise unknown("model", name, near, "See `brittle list models` for the names.")
 
 
 def _encoder(name: str, source: str) -> Design:
-    return Design(name, families.TRANSFORMER, f"the encoder {name}, tuned", encoder=source)
+    return Design(name, families.TRANSFORMER, f"the encoder {name}, fine-tuned", encoder=source)
 
 
 def settings(design: Design, size: str = "default", **changed: Any) -> ModelSettings:
@@ -303,7 +302,7 @@ WORD_INPUTS = ("W-Random", "W-GloVe", "W-word2vec", "W-fastText")
 POOL_INPUTS = (*WORD_INPUTS, "C-Random", "WC-ELMo")
 HUB_ENCODERS = ("hf:bert-base-uncased", "hf:roberta-base", "hf:albert-base-v2")
 PACKAGE_ENCODERS = ("MiniLM", "MiniLM-3", "BERT-NOPT")
-"""The encoders that install as packages; the first two are cut and tuned from one pretrained."""
+"""The encoders that install as packages; the first two come from one pretrained encoder."""
 
 
 def _grid(inputs: Sequence[str], layers: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
@@ -316,11 +315,11 @@ def _grid(inputs: Sequence[str], layers: Mapping[str, Sequence[int]]) -> tuple[s
 
 POOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "paper": (
-        "the 63 models of the transfer study; its BERT, RoBERTa and ALBERT come from the hub",
+        "the 63 models of the transfer study; BERT, RoBERTa and ALBERT come from the hub",
         (*_grid(POOL_INPUTS, LAYERS), *HUB_ENCODERS),
     ),
     "offline": (
-        "the same 60 networks, and three encoders that install as packages",
+        "the same 60 networks and three encoders that install as packages",
         (*_grid(POOL_INPUTS, LAYERS), *PACKAGE_ENCODERS),
     ),
     "small": (
@@ -334,7 +333,7 @@ POOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-"""By name: what a pool is, and its models."""
+"""By name: the description of a pool and its models."""
 
 
 def pool_models(name: str) -> tuple[str, ...]:
@@ -344,5 +343,5 @@ def pool_models(name: str) -> tuple[str, ...]:
     (63, 27)
     """
     if name not in POOLS:
-        raise unknown("pool", name, POOLS, "Or name a file with a target a line: pool:FILE.")
+        raise unknown("pool", name, POOLS, "Or use a file with one target per line: pool:FILE.")
     return POOLS[name][1]

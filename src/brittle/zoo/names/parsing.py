@@ -77,8 +77,8 @@ def wrong_name(text: str) -> UsageError:
     """Build the error for a name that does not have the form of a model's name."""
     return UsageError(
         f"Got the model {text!r}. Expected zoo:NAME@DATA or zoo:NAME@DATA#SEED, such as "
-        "zoo:LSTM-W-Random-1@mr#0, and settings after a question mark: ?hidden=32,size=paper. "
-        "brittle list models shows the names."
+        "zoo:LSTM-W-Random-1@mr#0, and settings after a question mark: "
+        "?hidden=32,size=paper. See `brittle list models` for the names."
     )
 
 
@@ -208,8 +208,8 @@ def parse_members(text: str) -> tuple[str, ...]:
     members = [name.strip() for name in names]
     if not all(members):
         raise UsageError(
-            f"Got the ensemble {text!r}. Expected ensemble:A,B,C with a target between all commas, "
-            "or ensemble:FILE with a target a line."
+            f"Got the ensemble {text!r}. Expected ensemble:A,B,C with a target between "
+            "all commas, or ensemble:FILE with one target per line."
         )
     return tuple(_full_spec(members, number) for number in range(len(members)))
 
@@ -220,7 +220,7 @@ def member_lines(path: Path) -> list[str]:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{path} is not a UTF-8 text ({error}). Expected a file that names one target a line."
+            f"{path} is not a UTF-8 text ({error}). Expected a file with one target per line."
         ) from error
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -238,8 +238,8 @@ def _full_spec(members: Sequence[str], number: int) -> str:
         if parts and parts.data:
             return f"{spec}@{parts.data}#{parts.seed}"
     raise UsageError(
-        f"The member {member!r} of the ensemble names no data, and no member after it does. Write "
-        f"{member}@DATA, such as {member}@mr."
+        f"The member {member!r} of the ensemble has no data, and no later member has "
+        f"data. Write {member}@DATA, such as {member}@mr."
     )
 
 

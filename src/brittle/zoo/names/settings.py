@@ -92,13 +92,13 @@ def check_network(name: str, parts: Mapping[str, Any], settings: NetworkSettings
     """Refuse vectors of another size than GloVe's, and heads that do not divide the hidden size."""
     if parts["embedding"] == "GloVe" and settings.embedding != GLOVE_SIZE:
         raise UsageError(
-            f"{name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
-            f"embedding is {settings.embedding}. Leave it as it is, or take word2vec or Random."
+            f"{name} starts from GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
+            f"embedding is {settings.embedding}. Leave it out, or use word2vec or Random."
         )
     if parts["encoder"] == "Transformer" and settings.hidden % settings.heads:
         raise UsageError(
-            f"{name} divides its hidden size among its heads, but {settings.hidden} is no "
-            f"multiple of {settings.heads}. Change the setting hidden, or heads."
+            f"{name} divides its hidden size among its heads, but {settings.hidden} is "
+            f"not a multiple of {settings.heads}. Change the setting hidden, or heads."
         )
 
 
@@ -283,7 +283,7 @@ def check_translator(name: str, parts: Mapping[str, Any], settings: TranslatorSe
     what, count = divided[str(parts["encoder"])]
     if settings.hidden % count:
         raise UsageError(
-            f"{name} divides its hidden size among {what}, but {settings.hidden} is no "
+            f"{name} divides its hidden size among {what}, but {settings.hidden} is not a "
             f"multiple of {count}. Change the setting hidden."
         )
 

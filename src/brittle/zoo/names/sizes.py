@@ -72,8 +72,8 @@ DEFAULT: Mapping[str, ModelSettings] = {
     # Half an hour of one core on imdb; the figures are on the card of the one that is shipped.
     "ARAE": SentenceGeneratorSettings(),
 }
-"""By the name of a model, else by encoder and layers, else by encoder and pair, if the sides of a
-pair are read apart, else by encoder alone. A network without an entry has the defaults."""
+"""By the name of a model, else by encoder and layers, else by encoder and pair if the sides of a
+pair are encoded separately, else by encoder. A network without an entry has the defaults."""
 
 PAPER: Mapping[str, ModelSettings] = {
     # Rate, batch, critic steps and the number of steps of WGAN are those of the authors' code; the
@@ -172,7 +172,7 @@ PAPER: Mapping[str, ModelSettings] = {
         epochs=3,
     ),
 }
-"""By the name of a model; values that its paper does not state, such as a rate, are our choice."""
+"""By the name of a model; values that its paper does not give, such as a rate, are our choice."""
 
 TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
     NaiveBayesSettings: {},
@@ -235,13 +235,13 @@ TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
     },
     FineTuningSettings: {"max_length": 32, "frozen": 5, "batch_size": 8, "epochs": 1},
 }
-"""By the class of settings, what the size `tiny` changes: it trains in a moment, not accurately."""
+"""By the class of settings: the changes of the size `tiny`, which trains fast but badly."""
 
 TINY_OF: Mapping[str, Mapping[str, Any]] = {
     "MiniLM-3": {"frozen": 2},
     "BERT-NOPT": {"frozen": 0, "width": 32},
 }
-"""By the name of a model, what the size `tiny` changes besides; else its last layer is tuned."""
+"""By the name of a model: further changes of the size `tiny`; else its last layer is tuned."""
 
 OF_EMBEDDING: Mapping[str, Mapping[str, Any]] = {
     "GloVe": {"embedding": GLOVE_SIZE},
@@ -249,7 +249,7 @@ OF_EMBEDDING: Mapping[str, Mapping[str, Any]] = {
     # 0.2 it is 0.41 (one seed, a biLM of 300,000 words).
     "ELMo": {"dropout": 0.2},
 }
-"""By the embedding of a network, what differs from the defaults of its encoder."""
+"""By the embedding of a network: the differences from the defaults of its encoder."""
 MAX_ELMO_RATE = 2e-3
 
 

@@ -21,7 +21,7 @@ from brittle.zoo.seq2seq.network import TranslationNetwork, best_next_pieces, ne
 from brittle.zoo.seq2seq.pieces import BEGIN, END
 
 MAX_PIECES_PER_PIECE, EXTRA_PIECES = 2, 10
-"""A translation has at most 2 pieces for each of its source, and 10 more."""
+"""The longest translation: 2 tokens for each token of the source, plus 10."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Pieces:
             raise
         except Exception as error:  # tokenizers has no public error of its own
             raise UsageError(
-                f"{path} holds no pieces of words ({error}). Train the model again with --force, "
+                f"{path} has no word pieces ({error}). Train the model again with --new, "
                 "or restore the file."
             ) from error
 
