@@ -139,7 +139,9 @@ def test_translators_have_their_tables() -> None:
     assert page.figures["findings"]["typo"]["verdict"] == "agrees"
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "scale", [pytest.param(s, marks=[pytest.mark.slow] * (s == "full")) for s in SCALES]
+)
 def test_only_a_trial_says_that_it_is_no_result(scale: str) -> None:
     page = page_of(found(PaperRequest("attention", scale, "mr"), (names.SENTIMENT,)))
     assert ("This page is a trial of the command" in page.text()) == (scale == TRIAL)

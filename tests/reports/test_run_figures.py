@@ -69,6 +69,9 @@ def test_tables_hold_numbers_and_write_latex(make_run: MakeRun) -> None:
     text = run_table(run, "ladder").latex()
     assert text.startswith("\\begin{tabular}{lrlrl}\n\\toprule\n") and text.count("\\midrule") == 1
     assert "careful synonym & 71.4\\% &" in text
+    ran_out = [row for row in climbed() if row.status == "out of budget"]
+    note = f"{len(ran_out)} of 5 attacked texts ran out of budget before all edits were tried."
+    assert ran_out and note in text
     assert text.rstrip().endswith("}")
 
 

@@ -25,7 +25,7 @@ from brittle.metrics.words import words_histogram
 from brittle.reports.axes import CHARACTER_WIDTH, escape, value_title
 from brittle.reports.figures import curve_figure
 from brittle.reports.kept import Drawing, cost_name, kept_curves, kept_figure
-from brittle.reports.ladder import run_readings, rung_lines
+from brittle.reports.ladder import run_readings, rung_lines, unfinished_line
 from brittle.reports.notebook import figures_table
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
@@ -81,7 +81,9 @@ def run_table(run: StoredRun, name: str) -> Table:
         interval = format_interval(rung.standing, percent)
         standing = Cell(rung.standing.value, percent(rung.standing.value))
         rows.append([rung.title, standing, interval, rung.broken, line.validity])
-    return Table(columns, rows, notes=[f"Over {plural(before.of, before.over)}."])
+    unfinished = unfinished_line(climbed)
+    notes = [f"Over {plural(before.of, before.over)}.", *([unfinished] if unfinished else [])]
+    return Table(columns, rows, notes=notes)
 
 
 def ladder_figure(climbed: Ladder) -> str:
