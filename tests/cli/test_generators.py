@@ -124,7 +124,7 @@ def test_natural_with_a_generator_by_name(brittle: Brittle, tmp_path: Path) -> N
     assert brittle(*unnamed, "--json", "--name", "natural-unnamed").code == 0
     np.savez(tmp_path / "small.npz", x=pixels[:, :9])
     output = brittle(*attack, "--data", str(tmp_path / "small.npz"))
-    assert output.code == 2 and "A generator is needed. Name one" in output.err
+    assert output.code == 2 and "This needs a generator. Name one" in output.err
     output = brittle(*attack, "--data", str(tmp_path / "small.npz"), *settings)
     assert output.code == 2 and "reads pictures of 12 × 10 × 1" in output.err
 

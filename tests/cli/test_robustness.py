@@ -70,7 +70,9 @@ def test_the_commands_for_studies_take_it(
     assert brittle("export", "films", "rows.csv", "--texts").code == 0
     assert len((workdir / "rows.csv").read_text().splitlines()) == 1 + 2 * 3
     beside = brittle("compare", "films", "other")
-    assert beside.code == 0 and "films" in beside.out and "compare orders" in beside.out
+    assert (
+        beside.code == 0 and "films" in beside.out and "compare the order of targets" in beside.out
+    )
     both = json.loads(brittle("compare", "films", "other", "--json").out)
     assert [study["study"] for study in both] == ["films", "other"]
     assert brittle("runs", "rename", "other", "moved").code == 0

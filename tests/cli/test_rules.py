@@ -111,7 +111,7 @@ def test_rules_are_applied(mined: str, brittle: Brittle) -> None:
     [
         (["show", "none.rules"], "cannot be read"),
         (["mine", "--data", "ruled.csv", "--out", "x"], "needs an ensemble"),
-        (["mine", ENSEMBLE, "--data", "films.csv", "--out", "x"], "No replacement lowers"),
+        (["mine", ENSEMBLE, "--data", "films.csv", "--out", "x"], "Found no rule: no replacement"),
         (["mine", "python:cli_models:weak", "--data", "ruled.csv", "--out", "x"], "no logits"),
     ],
 )

@@ -277,7 +277,7 @@ def test_reviews_are_parted_by_their_source(fake_package) -> None:
 )
 def test_damaged_texts_for_guards_are_told(fake_package, name, content, message) -> None:
     fake_package(name, content)
-    with pytest.raises(UsageError, match=f"is not that of .*{message}.*--no-deps"):
+    with pytest.raises(UsageError, match=f"differs from the one in .*{message}.*--no-deps"):
         catalogue.load(name)
 
 

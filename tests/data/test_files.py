@@ -268,7 +268,7 @@ def test_what_the_system_refuses_is_told(tmp_path, monkeypatch) -> None:
 def test_what_is_no_file_is_refused(tmp_path, ending) -> None:
     path = tmp_path / f"a{ending}"
     os.mkfifo(path)
-    with pytest.raises(UsageError, match=r"is a named pipe, not a file.*Write what it holds to a"):
+    with pytest.raises(UsageError, match=r"is a named pipe, not a file.*Write its content to a"):
         files.load(str(path))
     path.unlink()
     path.symlink_to("/dev/zero")

@@ -159,7 +159,7 @@ def test_a_folder_with_something_wrong(folder: Path) -> None:
         data.load(folder)
     with pytest.raises(UsageError, match="no sub-folders"):
         data.load(folder / "cat")
-    with pytest.raises(UsageError, match="names of its sub-folders"):
+    with pytest.raises(UsageError, match="has one sub-folder per class"):
         data.load(folder, text="x")
 
 

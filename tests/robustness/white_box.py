@@ -270,7 +270,11 @@ def foreign_weights(folder: Path) -> None:
         for content in (good[: len(good) // 2], good[:-1] + b"\xff", other.read_bytes(), b""):
             weights.write_bytes(content)
             code, stderr = here.call(*attack)
-            assert code == 2 and "damaged or not this model's" in stderr and "--force" in stderr
+            assert (
+                code == 2
+                and "damaged or belongs to another model" in stderr
+                and "--force" in stderr
+            )
         # If the card was changed too, only the content can show it.
         for content, match in ((other.read_bytes(), "do not fit"), (b"PK\x03\x04", "safetensors")):
             weights.write_bytes(content)

@@ -128,7 +128,7 @@ def test_texts_that_do_not_fit_are_skipped_with_the_reason(trained: Path, tmp_pa
         folder=tmp_path,
     )
     reasons = {row.original: row.reason for row in run.results() if row.status == "skipped"}
-    assert "more than 10 words that ARAE@" in reasons[LONG]
+    assert "more than 10 words, the most that ARAE@" in reasons[LONG]
     assert "knows none of its words" in reasons["Zyx qwv."]
     assert "?!" in reasons
 
@@ -136,7 +136,7 @@ def test_texts_that_do_not_fit_are_skipped_with_the_reason(trained: Path, tmp_pa
 @pytest.mark.parametrize(
     ("sentence", "reason"),
     [
-        (LONG, "it has more than 10 words that"),
+        (LONG, "it has more than 10 words, the most that"),
         ("?!", "it has no words"),
         ("Zyx qwv.", "knows none of its words"),
     ],

@@ -261,7 +261,7 @@ def test_weights_that_are_not_this_networks(splits: Any, tmp_path: Path) -> None
     put(weights(other))
     with pytest.raises(UsageError, match="do not fit the model 'LSTM-W-Random-1'") as error:
         open_model(damaged)
-    assert "missing, strange or of another shape: " in str(error.value)
+    assert "missing, unknown or of another shape: " in str(error.value)
     put(weights(one)[:-1000])
     with pytest.raises(UsageError, match="not a weights file in safetensors format"):
         open_model(damaged)

@@ -86,7 +86,7 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
         check([load_answers(answer_file(other, good))], key)
     foreign = {item.id: good(item) for item in other.items}
     path = answer_file(sample, good, answers=foreign)
-    with pytest.raises(UsageError, match="is not of its sample"):
+    with pytest.raises(UsageError, match="is not in its sample"):
         check([load_answers(path)], key)
 
 

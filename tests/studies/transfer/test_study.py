@@ -49,5 +49,5 @@ def test_a_study_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
         TransferStudy.load(path)
     STUDY.changed(labels=()).save(path)
     path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
-    with pytest.raises(UsageError, match="of another version"):
+    with pytest.raises(UsageError, match="from another version"):
         TransferStudy.load(path)

@@ -76,7 +76,7 @@ def test_a_prompt_is_read_from_a_file_and_json_is_a_request(tmp_path: Path) -> N
         ("chat:http://h/v1", {}, "names no model"),
         (f"{SPEC}&temprature=1", {}, "Did you mean 'temperature'"),
         (f"{SPEC}&max_tokens=many", {}, "expected a number"),
-        (f"{SPEC}&api_key=abcdef", {}, "holds a secret"),
+        (f"{SPEC}&api_key=abcdef", {}, "contains a secret"),
         (SPEC, {"prompt": "no/such/file.txt"}, "Cannot read the prompt"),
         (SPEC, {"prompt": "{other}"}, "no place for 'text'"),
         (SPEC, {"key_env": "NO_SUCH_VARIABLE"}, ""),

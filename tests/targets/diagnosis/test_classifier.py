@@ -294,7 +294,7 @@ def pairs(count: int = 60, turned: bool = False) -> list[Row]:
 def test_exchanged_sides_are_noticed_when_many_pairs_are_wrong() -> None:
     [doubt] = doubts(Entails(), pairs(turned=True))
     assert doubt.code == "exchanged" and "--text hypothesis,premise" in doubt.message
-    assert "Only 40 of 60 pairs" in doubt.message and "but 60 if premise and" in doubt.message
+    assert "Only 40 of 60 pairs" in doubt.message and "but 60 do if premise and" in doubt.message
     assert codes(Entails(turned=True), pairs()) == ["exchanged"]
 
 

@@ -175,7 +175,7 @@ def test_targets_that_cannot_be_used_are_told(module: Any) -> None:
         brittle.as_target(function, shape=SHAPE, labels=LABELS, mask="x")
     with pytest.raises(UsageError, match="reads numbers, not texts"):
         brittle.as_target(module, labels=LABELS)
-    with pytest.raises(UsageError, match="no kind of target"):
+    with pytest.raises(UsageError, match="a file, a folder or a kind of target"):
         brittle.as_target(3, shape=SHAPE)
     broken = brittle.as_target(lambda pixels: pixels.nothing, shape=SHAPE, labels=LABELS)
     with pytest.raises(TargetError, match="raised AttributeError"):

@@ -105,7 +105,7 @@ def test_a_tokenizer_without_offsets_says_what_is_lacking() -> None:
     model = tiny.model("bert", len(tokenizer))
     target = of_model(model, WithoutOffsets(tokenizer), name="slow")
     assert target.scores(ITEMS[:2]).shape == (2, 3)
-    with pytest.raises(UsageError, match=r"has no the characters of a token.*Load"):
+    with pytest.raises(UsageError, match=r"does not report the characters of a token.*Load"):
         target.attention(ITEMS[:1])
 
 
