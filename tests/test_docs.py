@@ -107,8 +107,13 @@ WITH_EXAMPLES = [
 
 def test_every_module_can_be_imported() -> None:
     for path in MODULES:
-        if path.stem != "__main__":
+        if path.stem == "__main__":
+            continue
+        try:
             importlib.import_module(module_name(path))
+        except ModuleNotFoundError as error:
+            if (path.stem, error.name) != ("mlflow_evaluator", "mlflow"):  # its host imports it
+                raise
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -146,6 +147,15 @@ def test_the_report_is_written_where_asked(brittle: Brittle, workdir: Path) -> N
         str(workdir / "also.html") in output.out.replace("\n", "")
         and (workdir / "also.html").exists()
     )
+
+
+def test_the_broken_cases_alone_are_exported(brittle: Brittle, workdir: Path) -> None:
+    brittle("export", "weak", "all.csv")
+    assert brittle("export", "weak", "broken.csv", "--broken").code == 0
+    texts = [(workdir / f"{name}.csv").read_text("utf-8") for name in ("all", "broken")]
+    every, broken = (list(csv.DictReader(io.StringIO(text))) for text in texts)
+    assert 0 < len(broken) < len(every)
+    assert broken == [row for row in every if row["status"] == "broken"]
 
 
 def test_rows_are_exported(brittle: Brittle, workdir: Path) -> None:

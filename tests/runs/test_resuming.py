@@ -9,7 +9,7 @@ import pytest
 
 from brittle import Run, attack
 from brittle.errors import UsageError
-from brittle.runs.resuming import rename_run
+from brittle.runs.resuming import _shortened, rename_run
 from brittle.testing import FakeTarget
 
 FILMS = [f"a good film of {n} scenes and a good many words" for n in range(8)]
@@ -81,3 +81,8 @@ def test_no_part_of_a_run_with_other_settings_or_another_budget(tmp_path: Path) 
         with pytest.raises(UsageError):
             attacked(tmp_path, name="run", limit=3, **changed)
     assert len(attacked(tmp_path, name="run", budget=50, limit=3, new=True).results()) == 3
+
+
+def test_hashes_are_written_short() -> None:
+    assert _shortened("0123456789abcdef" * 4) == "0123456789ab…"
+    assert _shortened("pwws") == "'pwws'" and _shortened(None) == "None"

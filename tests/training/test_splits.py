@@ -36,8 +36,9 @@ def test_known_data_sets_have_the_fingerprints_by_which_models_are_found(name: s
     assert load_splits(name).fingerprint == KNOWN_FINGERPRINTS[name]
 
 
-def test_every_known_data_set_has_a_fingerprint() -> None:
-    assert set(KNOWN_FINGERPRINTS) == {entry.name for entry in names()}
+def test_every_known_data_set_that_a_model_can_learn_has_a_fingerprint() -> None:
+    """Texts for guards have one class only: nothing can be learnt from them."""
+    assert set(KNOWN_FINGERPRINTS) == {entry.name for entry in names() if len(entry.labels) > 1}
 
 
 def test_a_tenth_of_each_class_is_held_out_whatever_the_order() -> None:

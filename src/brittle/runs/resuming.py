@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -38,6 +39,7 @@ FIXED = (
     "precision",
 )
 """The entries of a manifest that must not change when a run is resumed."""
+HASH = re.compile("[0-9a-f]{64}")
 
 NEEDED = ("attack", "settings", "budget", "examples")
 """Entries of a manifest that resuming needs."""
@@ -156,12 +158,19 @@ def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[
     return {key: former.get(key) for key in FIXED if former.get(key) != manifest.get(key)}
 
 
+def _shortened(value: Any) -> str:
+    """Write a value, of a hash its first digits."""
+    is_hash = isinstance(value, str) and HASH.fullmatch(value)
+    return f"{value[:12]}…" if is_hash else repr(value)
+
+
 def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
     """Refuse to resume a run with other settings, or with less than it has."""
     changed = _changed_settings(former, manifest)
     if changed:
         differences = "; ".join(
-            f"{key} was {value!r}, now {manifest.get(key)!r}" for key, value in changed.items()
+            f"{key} was {_shortened(value)}, now {_shortened(manifest.get(key))}"
+            for key, value in changed.items()
         )
         hint = "" if "settings" not in changed else _hint(changed["settings"], manifest["settings"])
         raise UsageError(

@@ -117,6 +117,11 @@ class Run:
         return self if self.cases is None else Run(self.path)
 
     @property
+    def broken(self) -> Run:
+        """The part of the run that broke: its rows and its figures are of these cases alone."""
+        return Run(self.path, [row.case for row in self.results() if row.status == "broken"])
+
+    @property
     def command(self) -> str | None:
         """The command that makes this run again; None if it was made of live objects."""
         from brittle.runs.command import command_of

@@ -37,6 +37,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="FILE", help=out)
     texts = "for a study: write a row for each adversarial text instead of one for each cell"
     parser.add_argument("--texts", action="store_true", help=texts)
+    broken = "for a run: write only the cases that broke"
+    parser.add_argument("--broken", action="store_true", help=broken)
     exact = "do not change cells that look like formulas (by default an apostrophe is put before "
     exact += "=, +, - and @ in a .csv)"
     parser.add_argument("--exact", action="store_true", help=exact)
@@ -55,6 +57,8 @@ def _export(args: argparse.Namespace) -> None:
         _export_rules(args)
         return
     if (found := named_study(args.run, args.runs)) is not None:
+        if args.broken:
+            raise UsageError(f"--broken is for runs, but {args.run!r} is a study. Leave it out.")
         console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))
         return
     run = open_run(args.run, args.runs)
@@ -69,7 +73,8 @@ def _export(args: argparse.Namespace) -> None:
         raise UsageError("--against belongs to --as: name the tool, or leave it out.")
     if args.texts:
         raise UsageError(f"--texts is about a study, but {run.name!r} is a run: leave it out.")
-    console.print_path(args, run.export(args.out, exact=args.exact))
+    only = run.broken if args.broken else run
+    console.print_path(args, only.export(args.out, exact=args.exact))
 
 
 def _export_rules(args: argparse.Namespace) -> None:
@@ -111,7 +116,8 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 EXPORT = Command(
-    "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv\n"
+    "examples:\n  brittle export demo demo.csv\n  brittle export demo failures.csv --broken\n"
+    "  brittle export small.study.json cells.csv\n"
     "  brittle export demo tests/failures.jsonl --as pytest\n"
     "  brittle export mr.rules rules.csv",
     _add_export_flags,
