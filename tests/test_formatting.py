@@ -28,7 +28,13 @@ FIXED_PLURAL = re.compile(
 )
 NEVER_ONE = {
     " columns here; brittle report draws it, brittle export writes it.": "wider than a terminal",
+    " points": "a difference, with a decimal",
+    " points is not excluded in ": "a tolerance, several points",
+    " points more": "a difference, with a decimal",
+    " points or more is excluded.": "a tolerance, several points",
     " points over ": "a difference, with a decimal",
+    " points worse": "a difference, with a decimal",
+    " words": "behind a range of lengths",
     " points.": "a difference, with a decimal",
     " cases.csv writes the names of all cases.": "the name of a file",
     " rows/s": "a speed",

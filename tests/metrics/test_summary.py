@@ -33,6 +33,8 @@ def test_statuses_and_reasons_are_counted() -> None:
         "out of budget": 1,
         "unconfirmed": 0,
         "error": 1,
+        "refused": 0,
+        "unparsed": 0,
     }
     assert s.reasons["skipped"] == {"already wrong": 1, "nothing to edit": 1}
     assert s.reasons["error"] == {"TimeoutError: no answer in 30 s": 1}

@@ -104,7 +104,7 @@ def recall_figure(
         path += f"H{area.x_at(max(1.0, end)):.1f}"
         lines.append(f'<path class="line{tone(n, len(curves))}" d="{path}"/>')
         last = points[-1][1] if points else before
-        ends.append(f"{name}: {percent(last)} after {number(end)} queries")
+        ends.append(f"{name}: {percent(last)} after {plural(end, 'queries')}")
     description = f"Recall against queries, {percent(before)} before. {'; '.join(ends)}"
     x_ticks = [(float(tick), number(tick)) for tick in ticks]
     return draw(area, description, x_ticks, PERCENT_TICKS, "".join(lines))

@@ -294,7 +294,8 @@ def _answer(one: PairedQuestion) -> str:
         return "cannot tell: no such case"
     if one.detectable is None:
         return "cannot tell: too few cases to notice any drop"
-    return f"cannot tell: only a drop of {100 * one.detectable:.0f} points would be noticed"
+    drop = plural(round(100 * one.detectable), "points")
+    return f"cannot tell: only a drop of {drop} would be noticed"
 
 
 def _cells(one: PairedQuestion) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def test_a_second_start_asks_nothing_and_other_settings_are_refused() -> None:
     assert again == first
     # A function is known by what it answers on fixed sentences; no text of the study is among them.
     assert not {*ATTACKS, *BENIGN} & set(guard.asked)
-    with pytest.raises(UsageError, match="'mine' is there with other settings: budget 60, now 61"):
+    with pytest.raises(UsageError, match="'mine' already exists with other settings: budget 60, now 61"):
         measure(CountingGuard(), budget=61)
     assert measure(CountingGuard(), budget=61, new=True).facts.budget == 61
 
@@ -169,7 +169,7 @@ def test_a_guard_that_folds_characters_normalises_them() -> None:
         (ATTACKS, BENIGN[:50], "Got 50 different benign texts.* needs at least 120: 60 "),
         (ATTACKS, [BENIGN[0]] * 130, "Got 1 different benign text; "),
         ([" ", "…"], BENIGN, "2 examples without a word"),
-        (ATTACKS, [""] * 130, "benign texts of .* without a word"),
+        (ATTACKS, [""] * 130, "benign data .* without a word"),
         (BENIGN[:5], BENIGN, "All attack texts .* stand among the benign ones"),
     ],
 )

@@ -111,7 +111,8 @@ def _work(args: argparse.Namespace, texts: GuardTexts, attacks: int) -> Forecast
 
     cases = min(args.limit, len(texts.attacks))
     scored = cases + len(texts.fixing) + len(texts.measuring)
-    searches = f"{plural(attacks * cases, 'searches')}, {attacks * cases * args.budget:,} queries"
+    most = plural(attacks * cases * args.budget, "queries")
+    searches = f"{plural(attacks * cases, 'searches')}, {most}"
     return Forecast((Work(f"{plural(scored, 'texts')} scored"), Work(searches)))
 
 

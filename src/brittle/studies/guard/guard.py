@@ -162,11 +162,11 @@ def load_guard_texts(
     ):
         if not found:
             raise UsageError(
-                f"The {what} texts of {dataset.name!r} are {plural(len(dataset), 'examples')} "
+                f"The {what} data {dataset.name!r} holds {plural(len(dataset), 'examples')} "
                 "without a word; expected texts."
             )
     warnings = [
-        f"{plural(len(dataset) - len(found), f'{what} texts')} left out: the same as another text, "
+        f"{plural(len(dataset) - len(found), what + ' texts')} left out: the same as another text, "
         "or without a word."
         for what, dataset, found in (
             ("attack", attack_data, attack_texts_),

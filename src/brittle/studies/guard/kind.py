@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from brittle.formatting import NO_VALUE
+from brittle.formatting import NO_VALUE, plural
 from brittle.metrics.paired import contrast
 from brittle.metrics.summary import Figure
 from brittle.reports.table import Column, Row, Table
@@ -125,7 +125,9 @@ def _change(first: GuardStudy, other: GuardStudy) -> str:
         return "no text of both"
     both = contrast(outcomes)
     interval = f"{points(both.low)} to {points(both.high)}"
-    return f"{points(both.difference)} ({interval}; p {p_value(both.p)}; {both.of:,} texts)"
+    return (
+        f"{points(both.difference)} ({interval}; p {p_value(both.p)}; {plural(both.of, 'texts')})"
+    )
 
 
 def _compared(studies: Sequence[GuardStudy]) -> tuple[Any, Any]:

@@ -127,9 +127,11 @@ def _point(study: GuardStudy) -> str:
 def _found(study: GuardStudy) -> str:
     results, facts = study.results, study.facts
     how = "found by its name" if results.by_name else "as asked for"
-    fixed = f"The threshold flags {results.point.flagged:,} of {results.point.of:,} benign texts."
+    fixed = (
+        f"The threshold flags {results.point.flagged:,} of {plural(results.point.of, OVER_BENIGN)}."
+    )
     if results.point.by == "labels":
-        fixed = f"Of {results.point.of:,} benign texts it flags {results.point.flagged:,}."
+        fixed = f"Of {plural(results.point.of, OVER_BENIGN)} it flags {results.point.flagged:,}."
     figure = _fpr(study)
     return (
         f"The label that means caught is “{facts.caught}” ({how}). {fixed} Of {figure.of:,} "
