@@ -136,7 +136,9 @@ def test_a_second_start_asks_nothing_and_other_settings_are_refused() -> None:
     assert again == first
     # A function is known by what it answers on fixed sentences; no text of the study is among them.
     assert not {*ATTACKS, *BENIGN} & set(guard.asked)
-    with pytest.raises(UsageError, match="'mine' already exists with other settings: budget 60, now 61"):
+    with pytest.raises(
+        UsageError, match="'mine' already exists with other settings: budget 60, now 61"
+    ):
         measure(CountingGuard(), budget=61)
     assert measure(CountingGuard(), budget=61, new=True).facts.budget == 61
 
