@@ -202,7 +202,7 @@ DAMAGED, MORE_ASKED = "is damaged, or not a file of weights", "asks for far more
 BOMBS: dict[str, tuple[Write, str]] = {
     "parquet, dictionary": (_parquet(lambda arrow, repeated: {"text": repeated}), LARGER),
     "transformers, cut weights": (_transformer(WEIGHTS, lambda content: content[:-1]), DAMAGED),
-    "picture that starts a program": (_pictures(_program), "no PNG and no JPEG"),
+    "picture that starts a program": (_pictures(_program), "neither PNG nor JPEG"),
     "pipe as csv": (_pipe("pipe.csv"), PIPE),
     "zoo model, wide": (_zoo_model(hidden=9000), NOT_FITTING),
     "generator, wide": (_generator(channels=2000), NOT_FITTING),

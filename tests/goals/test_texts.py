@@ -223,7 +223,7 @@ def test_rows_are_judged_by_their_own_case() -> None:
         (LengthRatio.parse, "inf", "above 1"),
         (LengthRatio.parse, "nan", "above 1"),
         (LengthRatio.parse, "two", "expected a number, as in length:2"),
-        (Copied.parse, "80", "predicted by most 1"),
+        (Copied.parse, "80", "above 0, at most 1"),
         (Copied.parse, "most", "expected a number, as in copy:0.8"),
     ],
 )

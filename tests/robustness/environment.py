@@ -171,7 +171,7 @@ def other_settings(folder: Path) -> None:
     assert contents(folder, "run") == before
 
 
-@row("a smaller budget than the run has", "exit 2: a run can only grow")
+@row("a smaller budget than the run has", "exit 2: a run can only be extended")
 def smaller_budget(folder: Path) -> None:
     attacked(folder, *FILMS, name="run", budget=50, limit=8)
     before = contents(folder, "run")

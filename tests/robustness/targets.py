@@ -296,7 +296,8 @@ def kills_the_process(folder: Path) -> None:
         ended = command(workspace, *ATTACK, env=dies)
         assert ended.returncode == number and (workspace / "runs" / "run.asking").exists()
         ended = command(workspace, *ATTACK, env=dies)
-        assert f"without a word {word}while the target was asked about {asked} " in ended.stderr
+        stated = f"without an error message {word}while the target was asked about {asked} "
+        assert stated in ended.stderr
         check_named(ended)
         check_only_one_ends_as_an_error(workspace, folder / f"{how}-fresh", count)
     workspace = write_workspace(folder / "workers", 10)
@@ -306,7 +307,7 @@ def kills_the_process(folder: Path) -> None:
 
 def check_named(ended: subprocess.CompletedProcess[str]) -> None:
     assert ended.returncode == 0, ended.stderr
-    assert "asked about one case alone: 'dull idea actor 7'" in ended.stderr
+    assert "asked about one case only: 'dull idea actor 7'" in ended.stderr
 
 
 def check_only_one_ends_as_an_error(workspace: Path, fresh: Path, count: int) -> None:

@@ -235,7 +235,12 @@ class Answers:
     def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
         return {key: self.rows[question, key] for key in keys if (question, key) in self.rows}
 
-    def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
+    def keep(
+        self,
+        question: str,
+        answers: Sequence[tuple[bytes, Any]],
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
         self.rows.update({(question, key): payload for key, payload in answers})
 
 

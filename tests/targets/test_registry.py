@@ -132,19 +132,19 @@ OPEN = "from brittle.opening import as_target; as_target({!r})"
             "def open(spec, options): return 3",
             "far = second:open",
             "far:away",
-            "The package second 1.0 opened 'far:away' as a int, which is no target",
+            "The package second 1.0 opened 'far:away' as a int, which is not a target",
         ),
         (
             "",
             "http = second:open",
             "http:api.toml",
-            "The package second 1.0 adds targets 'http:', which brittle has already.",
+            "The package second 1.0 adds targets 'http:', which brittle already has.",
         ),
         (
             "",
             "onnx = second:open",
             "onnx:small.onnx",
-            "The package second 1.0 adds targets 'onnx:', which brittle-onnx 1.0 has already.",
+            "The package second 1.0 adds targets 'onnx:', which brittle-onnx 1.0 already has.",
         ),
     ],
 )

@@ -156,7 +156,8 @@ def test_collapse_is_said_and_the_last_good_generator_is_kept(
         train_on("WGAN", bar_splits(), size="tiny")
     monkeypatch.setattr(wgan.WganTraining, "step", steps)
     kept = generator(train_on("WGAN", bar_splits(), size="tiny"))
-    assert "collapsed after step 8, whose weights are kept" in caplog.text
+    assert "the generator collapsed after step 8: its samples" in caplog.text
+    assert "The weights of that step are kept." in caplog.text
     assert all(np.array_equal(kept[name], short[name]) for name in short)
     assert not all(np.array_equal(kept[name], whole[name]) for name in whole)
 

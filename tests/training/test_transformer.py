@@ -130,7 +130,7 @@ def test_a_folder_is_a_model_by_its_name(encoder: str, tmp_path: Path) -> None:
         assert target.name == "encoder@toy#2?max_length=12,learning_rate=0.03,epochs=1"
         assert target.scores([Text.of("warm")]).shape == (1, 2)
         target.close()
-    assert "encoder encoder, tuned" in (folder / "README.md").read_text()
+    assert "encoder encoder, fine-tuned" in (folder / "README.md").read_text()
     config = moved / "config.json"
     config.write_text(config.read_text().replace("0.1", "0.2"))
     assert find(str(moved), data, 2, changed=changed) is None

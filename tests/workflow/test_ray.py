@@ -149,7 +149,7 @@ def test_errors_and_deaths_name_their_task(ray_nodes: RayNodes, folder: Path) ->
     messages: list[str] = []
     once = Task("once", die, {"marker": str(folder / "marker")})
     assert run_tasks([once], folder, messages.append, RAY) == {"once": {}}
-    assert events(messages)[1].startswith("once: begins again: its worker died on its node")
+    assert events(messages)[1].startswith("once: starts again: its worker died on its node")
     with pytest.raises(
         RunStopped, match="'always' was stopped after 3 workers died while running it"
     ):
@@ -223,12 +223,12 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
     messages: list[str] = []
     with killing(ray_nodes, "*.partial/*") as killed:
         run_tasks(plan[:2], folder, messages.append, RAY)
-    assert killed and "train: begins again: its worker was on a node that died" in str(messages)
+    assert killed and "train: starts again: its worker was on a node that died" in str(messages)
     ray_nodes.require(2)
     messages.clear()
     with killing(ray_nodes, "attack-*.sqlite*") as killed:
         results = run_tasks(plan, folder, messages.append, RAY)
-    assert killed and "begins again" in str(messages)
+    assert killed and "starts again" in str(messages)
     assert {event.split(":")[0] for event in events(messages)} == {"attack"}
     assert capsys.readouterr().out == ""
     # As in this process, with a cache of its own.
@@ -254,7 +254,7 @@ def test_a_node_killed_in_mining_loses_nothing(ray_nodes: RayNodes, folder: Path
     # The train split is saved when it is measured; the held-out texts come after it.
     with killing(ray_nodes, "effects-*") as killed:
         rules = mine_in_folder(model, data, folder, messages.append, backend=RAY)
-    assert killed and f"mine {model}: begins again: its worker was on a node" in str(messages)
+    assert killed and f"mine {model}: starts again: its worker was on a node" in str(messages)
     begun = [event.split(":")[0] for event in events(messages) if event.endswith(": begins")]
     assert begun.count("list replacements") == 1
     assert rules.rules == mine(model, "mr", limit=1000).rules

@@ -163,7 +163,7 @@ for folder in sys.argv[2:]:
     try:
         opened(Path(folder))
     except UsageError as error:
-        if "that are missing, strange or of another shape" in str(error):
+        if "tensors are missing, unknown or of another shape" in str(error):
             continue
         raise
     sys.exit(f"{folder} was opened")

@@ -170,5 +170,5 @@ def test_ensembles_are_attacked_and_all_others_are_asked(
     row = attacked.matrix().rate[0]
     assert point.held_out == row[3] and point.of == 2 and point.texts > 0
     other = replace(dataset, examples=tuple(Example.of(f"bad {n}", "negative") for n in range(8)))
-    with pytest.raises(UsageError, match="not those of the study 'films'"):
+    with pytest.raises(UsageError, match="differ from the texts of the study 'films'"):
         attack_ensembles(study, ensembles, other, tmp_path)

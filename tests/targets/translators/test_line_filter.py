@@ -138,7 +138,7 @@ def test_a_filter_that_hangs_is_killed_with_its_children(make_filter: Any, tmp_p
         "p.wait()"
     )
     start = time.monotonic()
-    with pytest.raises(TargetDown, match=r"did not end within 2.5 s .*--timeout"):
+    with pytest.raises(TargetDown, match=r"did not exit within 2.5 s .*--timeout"):
         make_filter(body, timeout=2.5).translate([GOOD, BAD])
     state = Path(f"/proc/{child.read_text()}/stat")
     # A process that was killed may stay as a zombie, if nobody waits for it.
@@ -150,7 +150,7 @@ def test_a_filter_that_hangs_is_killed_with_its_children(make_filter: Any, tmp_p
 @pytest.mark.slow
 def test_a_child_that_holds_the_output_open_counts_as_hanging(make_filter: Any) -> None:
     body = "print('\\n'.join(lines), flush=True); subprocess.Popen(['sleep', '60'])"
-    with pytest.raises(TargetDown, match="did not end within 1 s"):
+    with pytest.raises(TargetDown, match="did not exit within 1 s"):
         make_filter(body, timeout=1.0).translate([GOOD])
 
 

@@ -122,15 +122,15 @@ def test_a_folder_opens_with_a_mask_and_a_beam() -> None:
     for options, message in (
         ({"labels": ["a", "b"]}, "--labels"),
         ({"mask": "nothing"}, "Expected pad"),
-        ({"answers": "scores"}, "answers texts"),
+        ({"answers": "scores"}, "answers with texts"),
     ):
         with pytest.raises(UsageError, match=message):
             as_target(folder, device="cpu", **options)
     with pytest.raises(UsageError, match="beam"):
         as_target(f"{folder}?beam=0")
-    with pytest.raises(UsageError, match=r"Got 'beams=4' behind the folder .* Expected beam=N"):
+    with pytest.raises(UsageError, match=r"Got 'beams=4' after the folder .* Expected beam=N"):
         as_target(f"{folder}?beams=4")
-    with pytest.raises(UsageError, match="holds not a transformersslator of the zoo"):
+    with pytest.raises(UsageError, match="is not a translator of the zoo"):
         as_target(f"{folder.parent}?beam=4")
     two = Text.of({"premise": "a dog", "hypothesis": "a man"})
     with pytest.raises(UsageError, match="reads one text"):
