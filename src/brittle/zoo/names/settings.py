@@ -239,6 +239,41 @@ class SentenceGeneratorSettings:
 
 
 @dataclass(frozen=True)
+class SentenceVaeSettings:
+    """Settings of a variational autoencoder of sentences (VAE), of up to `max_length` words each.
+
+    Words that occur `min_count` times are known; a sentence is learnt if at most one in eight of
+    its words is not. Word vectors begin as the `vectors`: counter-fitted ones, near which synonyms
+    lie, or random ones. Encoders have `encoder_hidden` states each way, the decoder `hidden`;
+    points have `latent` numbers. In training a word is told from `sampled` others, and from those
+    of the batch; 0 is all words. `word_dropout` is the share of words that the decoder then reads
+    as unknown. `prior` is the weight of the divergence from the normal distribution, which rises to
+    it over the first `warmup` of all steps. Every `check_every` steps the loss of held-out
+    sentences is measured and a checkpoint written; after `patience` of them without gain the
+    training ends. The rate falls to 0.
+    """
+
+    max_length: int = count(14)
+    vocabulary: int = count(9_000)
+    min_count: int = count(3)
+    vectors: str = one_of("counterfitted", "random")
+    embedding: int = count(144)
+    encoder_hidden: int = count(256)
+    hidden: int = count(384)
+    latent: int = count(96)
+    sampled: int = count_or_zero(1_500)
+    word_dropout: float = share(0.1)
+    prior: float = positive(0.4)
+    warmup: float = portion(0.25)
+    learning_rate: float = positive(2e-3)
+    max_grad_norm: float = positive(5.0)
+    batch_size: int = count(128)
+    steps: int = count(8_000)
+    check_every: int = count(1_000)
+    patience: int = count(3)
+
+
+@dataclass(frozen=True)
 class ForestSettings:
     """Settings of a random forest: trees of any depth, as scikit-learn grows them by default."""
 
@@ -319,7 +354,7 @@ TrainedByEpochs = (
     | LanguageModelSettings
     | TranslatorSettings
 )
-GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings
+GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings | SentenceVaeSettings
 ModelSettings = (
     NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings | GeneratorSettings
 )

@@ -1,0 +1,129 @@
+"""A variational autoencoder of sentences: an encoder to a latent space, a decoder from it.
+
+The encoder gives each sentence a normal distribution of latent points (Kingma and Welling, 2014);
+the decoder writes a sentence from a point and from the words that it has written so far (Bowman et
+al., 2016). Its mean is the latent point of a sentence, so there is no inverter to be trained. One
+table of word vectors is read by both and scores the words that are written.
+
+This file needs torch.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from brittle.zoo.generators.arae import sampled_cross_entropy
+from brittle.zoo.generators.refining import descend
+from brittle.zoo.generators.sentences import BEGIN, END, SPECIAL
+from brittle.zoo.layers import build_lstm, reorder, reverse_order
+from brittle.zoo.names.settings import SentenceVaeSettings
+from brittle.zoo.tokenizers import PAD, UNKNOWN
+
+WORD_VECTOR_SCALE = 0.1
+FIRST_LOG_VARIANCE = -2.0  # of latent points: the decoder first learns to read nearly exact ones
+LOG_VARIANCES = (-8.0, 2.0)
+LOGIT_SCALE = 4.0  # word vectors are short: their products alone would make all words likely
+
+
+class SentenceVAE(nn.Module):
+    """Encoder and decoder; `latent` numbers lie between them."""
+
+    has_inverter: ClassVar = False
+
+    def __init__(self, settings: SentenceVaeSettings, words: int) -> None:
+        super().__init__()
+        width, read, latent = settings.embedding, settings.encoder_hidden, settings.latent
+        self.latent, self.sampled = latent, settings.sampled
+        self.max_length = settings.max_length
+        self.embedding = nn.Embedding(words, width, padding_idx=PAD)
+        self.forward_lstm, self.backward_lstm = build_lstm(width, read), build_lstm(width, read)
+        self.mean = nn.Linear(2 * read, latent)
+        self.log_variance = nn.Linear(2 * read, latent)
+        self.start = nn.Linear(latent, 2 * settings.hidden)
+        self.decoder = build_lstm(width + latent, settings.hidden)
+        self.head = nn.Linear(settings.hidden, width)
+        self.bias = nn.Parameter(torch.zeros(words))
+        with torch.no_grad():
+            self.embedding.weight.mul_(WORD_VECTOR_SCALE)
+            self.embedding.weight[UNKNOWN] = 0.0
+            self.log_variance.weight.zero_()
+            self.log_variance.bias.fill_(FIRST_LOG_VARIANCE)
+
+    def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return means and logarithms of variances of the latent points of rows of word ids."""
+        length = (rows != PAD).sum(dim=1).clamp(min=1)
+        vectors = self.embedding(rows)
+        last = torch.arange(len(rows), device=rows.device), length - 1
+        read = [
+            self.forward_lstm(vectors)[0][last],
+            self.backward_lstm(reorder(vectors, reverse_order(vectors, length)))[0][last],
+        ]
+        states = torch.cat(read, dim=1)
+        return self.mean(states), self.log_variance(states).clamp(*LOG_VARIANCES)
+
+    def loss(self, z: Tensor, rows: Tensor, dropout: float = 0.0) -> Tensor:
+        """Return for each sentence the summed cross-entropy of its words and its end.
+
+        Unknown words are read, and not asked for. `dropout` is the share of words read as unknown.
+        """
+        begin = rows.new_full((len(rows), 1), BEGIN)
+        read = torch.cat([begin, rows], dim=1)
+        if dropout:
+            is_word = read >= len(SPECIAL)
+            read = read.masked_fill(
+                is_word & (torch.rand(read.shape) < dropout).to(read.device), UNKNOWN
+            )
+        wanted = torch.cat([rows, rows.new_full((len(rows), 1), PAD)], dim=1)
+        length = (rows != PAD).sum(dim=1)
+        wanted[torch.arange(len(rows), device=rows.device), length] = END
+        inputs = torch.cat([self.embedding(read), z[:, None].expand(-1, read.shape[1], -1)], dim=2)
+        states = self.decoder(inputs, self._start(z))[0]
+        asked = (wanted != PAD) & (wanted != UNKNOWN)
+        losses = states.new_zeros(wanted.shape)
+        losses[asked] = sampled_cross_entropy(
+            LOGIT_SCALE * self.head(states[asked]),
+            self.embedding.weight,
+            self.bias,
+            wanted[asked],
+            self.sampled if self.training else 0,
+            "none",
+        )
+        return losses.sum(dim=1)
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Write the likeliest word at every position; no sentence is empty."""
+        rows = torch.full((len(z), self.max_length), PAD, device=z.device)
+        word = torch.full((len(z),), BEGIN, device=z.device)
+        ended = torch.zeros(len(z), dtype=torch.bool, device=z.device)
+        state = self._start(z)
+        for n in range(self.max_length):
+            read = torch.cat([self.embedding(word), z], dim=1)[:, None]
+            states, state = self.decoder(read, state)
+            words = LOGIT_SCALE * self.head(states[:, 0])
+            logits = nn.functional.linear(words, self.embedding.weight, self.bias)
+            logits[:, [PAD, UNKNOWN, BEGIN] if n else list(range(len(SPECIAL)))] = -torch.inf
+            word = logits.argmax(dim=1)
+            ended |= word == END
+            rows[:, n] = word.masked_fill(ended, PAD)
+            if ended.all():
+                break
+        return rows
+
+    def points(self, rows: Tensor) -> Tensor:
+        """Return the latent points of rows of word ids: the means of their distributions."""
+        return self.posterior(rows)[0]
+
+    def rebuilt(self, rows: Tensor) -> Tensor:
+        """Return the rows that are written from the latent points of rows."""
+        return self.decode(self.points(rows))
+
+    def refined(self, z: Tensor, rows: Tensor, steps: int) -> Tensor:
+        """Move latent points by steps of descent so that their own sentences are likelier."""
+        return descend(lambda point: self.loss(point, rows), z, steps)
+
+    def _start(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        hidden, cell = self.start(z).tanh().chunk(2, dim=1)
+        return hidden[None].contiguous(), cell[None].contiguous()
