@@ -123,8 +123,7 @@ class _Watch:
         self.at = measure(
             trainer.model,
             self.tokenizer,
-            trainer.rows.train,
-            trainer.rows.dev,
+            trainer.rows,
             CHECK_SAMPLES,
             is_final=False,
         )
@@ -190,7 +189,7 @@ def _finish(
     def is_good() -> bool:
         if not _is_finite(model.generator):
             return False
-        at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_final=False)
+        at = measure(model, tokenizer, rows, CHECK_SAMPLES, is_final=False)
         return at.distinct >= MIN_DISTINCT
 
     def report(line: str) -> None:
@@ -204,7 +203,7 @@ def _finish(
         )
     if not _is_finite(model):
         raise Diverged(f"The training of {job.name} stopped: the inverter's weights are NaN.", None)
-    measures = measure(model, tokenizer, rows.train, rows.dev)
+    measures = measure(model, tokenizer, rows)
     save_network(job.folder, model, tokenizer.words, leave_out=[CRITIC])
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
     figures = measures.as_json() | {"summary": measures.summary()}

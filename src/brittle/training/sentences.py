@@ -5,16 +5,22 @@ Needs torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from brittle.errors import UsageError
+from brittle.english.sentence_encoder import MODULE, SentenceEncoder
+from brittle.errors import UsageError, require
 from brittle.metrics.ngrams import NgramModel
-from brittle.training.job import TrainingJob
+from brittle.safety import files
+from brittle.text import Text
+from brittle.training.job import TrainingJob, after_step
+from brittle.zoo.folder import load_tensors, write_tensors
 from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.sentences import SentenceTokenizer
 from brittle.zoo.generators.texts import REBUILT
@@ -23,6 +29,8 @@ from brittle.zoo.tokenizers import PAD, UNKNOWN
 
 MIN_SENTENCES = 20
 MAX_DEV = 2_000  # sentences that are measured
+MEANINGS_FILE = "meanings.safetensors"
+SENTENCES_PER_REPORT = 2_000
 SAMPLES = 5_000
 SEED = 0
 ROWS_PER_PASS = 512
@@ -75,8 +83,7 @@ class SentenceMeasures:
 def measure(
     model: ARAE | SentenceVAE,
     tokenizer: SentenceTokenizer,
-    train: Tensor,
-    dev: Tensor,
+    sentences: SentenceRows,
     samples: int = SAMPLES,
     *,
     is_final: bool = True,
@@ -86,15 +93,18 @@ def measure(
     with torch.inference_mode():
         generator = torch.Generator().manual_seed(SEED)
         z = torch.randn((samples, model.latent), generator=generator)
-        decoded = [model.decode(part.to(train.device)) for part in parts_of(z, ROWS_PER_PASS)]
+        train, dev = sentences.train, sentences.dev
+        decoded = [model.decode(part.to(dev.device)) for part in parts_of(z, ROWS_PER_PASS)]
         made = _sentences(torch.cat(decoded))
         held_out = _sentences(dev)
         words = len(tokenizer)
-        rebuilt = _share_rebuilt(model.rebuilt, dev)
+        rebuilt = _share_rebuilt(model.rebuilt, sentences)
         inverted = forward = real = None
         if is_final:
             if model.has_inverter:
-                inverted = _share_rebuilt(lambda rows: model.decode(model.points(rows)), dev)
+                inverted = _share_rebuilt(
+                    lambda *read: model.decode(model.points(*read)), sentences
+                )
             of_train = _sentences(train)
             forward = NgramModel.of(of_train, words).perplexity(made)
             real = NgramModel.of(of_train[:samples], words).perplexity(held_out)
@@ -106,23 +116,47 @@ def _sentences(rows: Tensor) -> list[tuple[int, ...]]:
     return [tuple(token for token in row if token != PAD) for row in rows.tolist()]
 
 
-def _share_rebuilt(rebuild: Callable[[Tensor], Tensor], rows: Tensor) -> float:
-    """Return the share of words that are decoded at their own position."""
-    decoded = torch.cat([rebuild(part) for part in parts_of(rows, ROWS_PER_PASS)])
+def _share_rebuilt(rebuild: Callable[..., Tensor], sentences: SentenceRows) -> float:
+    """Return the share of words of the dev split that are decoded at their own position."""
+    rows = sentences.dev
+    parts = [slice(n, n + ROWS_PER_PASS) for n in range(0, len(rows), ROWS_PER_PASS)]
+    decoded = torch.cat([rebuild(*sentences.of_dev(part)) for part in parts])
     asked = rows != PAD
     return float((decoded == rows)[asked].float().mean())
 
 
 @dataclass(frozen=True)
 class SentenceRows:
-    """The rows of the train and the dev sentences, on the device."""
+    """The rows of the train and the dev sentences, on the device.
+
+    `meanings` are the vectors of both that MiniLM gives them, where a generator reads them.
+    """
 
     train: Tensor
     dev: Tensor
+    meanings: tuple[Tensor, Tensor] | None = None
+
+    def of_dev(self, part: slice) -> tuple[Tensor, ...]:
+        """Return what a generator reads of some dev sentences."""
+        return self._inputs(self.dev, 1, part)
+
+    def of_train(self, chosen: Tensor) -> tuple[Tensor, ...]:
+        """Return what a generator reads of some train sentences, without columns of padding."""
+        rows, *meaning = self._inputs(self.train, 0, chosen)
+        return rows[:, : int((rows != PAD).sum(dim=1).max())], *meaning
+
+    def _inputs(self, rows: Tensor, split: int, chosen: Any) -> tuple[Tensor, ...]:
+        more = () if self.meanings is None else (self.meanings[split][chosen],)
+        return rows[chosen], *more
 
 
 def sentence_rows(
-    job: TrainingJob, tokenizer: SentenceTokenizer, device: str, unknown: float = 0.0
+    job: TrainingJob,
+    tokenizer: SentenceTokenizer,
+    device: str,
+    unknown: float = 0.0,
+    *,
+    reads_meaning: bool = False,
 ) -> tuple[SentenceRows, int]:
     """Return the rows of sentences, and how many of the train split are left out.
 
@@ -138,4 +172,29 @@ def sentence_rows(
         )
     dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
     on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]
-    return SentenceRows(train=on_device[0], dev=on_device[1]), int((~known).sum())
+    meanings = None
+    if reads_meaning:
+        learnt = list(compress(job.train.texts, known))
+        both = _meanings(job, learnt, job.dev.texts[:MAX_DEV])
+        meanings = (both[0].to(device), both[1].to(device))
+    return SentenceRows(on_device[0], on_device[1], meanings), int((~known).sum())
+
+
+def _meanings(
+    job: TrainingJob, train: Sequence[Text], dev: Sequence[Text]
+) -> tuple[Tensor, Tensor]:
+    """Encode sentences by MiniLM, or load what a stopped training has encoded."""
+    path = job.folder / MEANINGS_FILE
+    if not path.exists():
+        require(MODULE, "similarity", f"Training {job.name}")
+        texts, parts = [*train, *dev], []
+        for start in range(0, len(texts), SENTENCES_PER_REPORT):
+            parts.append(SentenceEncoder().vectors(texts[start : start + SENTENCES_PER_REPORT]))
+            done = min(start + SENTENCES_PER_REPORT, len(texts))
+            line = f"meaning of {done:,} of {len(texts):,} sentences"
+            job.report(after_step(job.name, 0, job.settings.steps, 0.0, line))
+        vectors = np.concatenate(parts).astype(np.float32)
+        with files.replacing(path) as whole:
+            write_tensors(whole, {"train": vectors[: len(train)], "dev": vectors[len(train) :]})
+    tensors = load_tensors(path)
+    return torch.from_numpy(tensors["train"]), torch.from_numpy(tensors["dev"])

@@ -20,10 +20,9 @@ from brittle.english.vectors import COUNTERFITTED, load_vectors
 from brittle.training.checkpoint import StepState
 from brittle.training.job import Diverged, Fitted, TrainingJob, after_step, changed_result
 from brittle.training.loop import seeded
-from brittle.training.sentences import SentenceRows, measure, sentence_rows
+from brittle.training.sentences import MEANINGS_FILE, SentenceRows, measure, sentence_rows
 from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.arae import parts_of
 from brittle.zoo.generators.sentences import SPECIAL, SentenceTokenizer
 from brittle.zoo.generators.vae import SentenceVAE
 from brittle.zoo.names.settings import SentenceVaeSettings
@@ -42,7 +41,10 @@ def fit_sentence_vae(job: TrainingJob) -> Fitted:
     sentences = [str(text) for text in job.train.texts]
     caps = {"cap": settings.vocabulary, "min_count": settings.min_count}
     tokenizer = SentenceTokenizer.of(sentences, settings.max_length, **caps)
-    rows, left_out = sentence_rows(job, tokenizer, device, UNKNOWN_SHARE)
+    reads_meaning = settings.encoder != "words"
+    rows, left_out = sentence_rows(
+        job, tokenizer, device, UNKNOWN_SHARE, reads_meaning=reads_meaning
+    )
     with seeded(job.seed, 1):
         model = SentenceVAE(settings, len(tokenizer))
         if settings.vectors == COUNTERFITTED:
@@ -57,8 +59,9 @@ def fit_sentence_vae(job: TrainingJob) -> Fitted:
             return Fitted(None, epochs, measures={"steps": state.good_step} | counted)
 
         def finish(fitted: Fitted) -> Fitted:
-            figures = measure(model, tokenizer, rows.train, rows.dev)
+            figures = measure(model, tokenizer, rows)
             save_network(job.folder, model, tokenizer.words)
+            (job.folder / MEANINGS_FILE).unlink(missing_ok=True)
             parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
             own = {"loss of a held-out sentence, in nats": round(-training.state.best, 3)}
             measures = {**fitted.measures, **own, **figures.as_json(), "summary": figures.summary()}
@@ -125,11 +128,10 @@ class VaeTraining:
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * (1 - done)
         size = min(settings.batch_size, len(train))
-        rows = train[torch.randint(len(train), (size,), device=train.device)]
-        rows = rows[:, : int((rows != 0).sum(dim=1).max())]
-        mean, log_variance = self.model.posterior(rows)
+        read = self.rows.of_train(torch.randint(len(train), (size,), device=train.device))
+        mean, log_variance = self.model.posterior(*read)
         z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
-        words = self.model.loss(z, rows, settings.word_dropout).mean()
+        words = self.model.loss(z, read[0], settings.word_dropout).mean()
         prior = divergence_from_normal(mean, log_variance).mean()
         loss = words + settings.prior * min(1.0, done / settings.warmup) * prior
         self.optimizer.zero_grad()
@@ -143,10 +145,11 @@ class VaeTraining:
         self.model.eval()
         total = 0.0
         with torch.inference_mode():
-            for rows in parts_of(self.rows.dev, ROWS_PER_PASS):
-                mean, log_variance = self.model.posterior(rows)
+            for start in range(0, len(self.rows.dev), ROWS_PER_PASS):
+                read = self.rows.of_dev(slice(start, start + ROWS_PER_PASS))
+                mean, log_variance = self.model.posterior(*read)
                 prior = self.settings.prior * divergence_from_normal(mean, log_variance)
-                total += float((self.model.loss(mean, rows) + prior).sum())
+                total += float((self.model.loss(mean, read[0]) + prior).sum())
         return total / len(self.rows.dev)
 
 

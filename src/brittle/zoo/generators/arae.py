@@ -34,6 +34,7 @@ class ARAE(nn.Module):
     """All networks of the generator; `inverter` and `generator` map between noise and codes."""
 
     has_inverter: ClassVar = True
+    reads_meaning: ClassVar = False
 
     def __init__(self, settings: SentenceGeneratorSettings, words: int) -> None:
         super().__init__()
@@ -51,7 +52,7 @@ class ARAE(nn.Module):
         """Encode rows of word ids as codes of length 1."""
         return nn.functional.normalize(self.encoder(rows), dim=1)
 
-    def points(self, rows: Tensor) -> Tensor:
+    def points(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
         """Return the latent points of rows of word ids: the noise of their codes."""
         latent: Tensor = self.inverter(self.codes(rows))
         return latent
@@ -60,7 +61,7 @@ class ARAE(nn.Module):
         """Write the sentences of latent points, as rows of word ids."""
         return self.decoder.greedy(self.generator(z))
 
-    def rebuilt(self, rows: Tensor) -> Tensor:
+    def rebuilt(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
         """Return the rows that are written from the codes of rows."""
         return self.decoder.greedy(self.codes(rows))
 

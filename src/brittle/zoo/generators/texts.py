@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.errors import UsageError
+from brittle.english.sentence_encoder import MODULE, SentenceEncoder
+from brittle.errors import UsageError, require
 from brittle.latent import LatentPoint, encoded_points
 from brittle.ranking.top_k import ROWS, whole_rows
 from brittle.text import Text
@@ -43,6 +44,7 @@ class SentenceGenerator:
     """
 
     item_kind = "text"
+    encoder = SentenceEncoder()  # of meaning; it is loaded when it is first asked
 
     def __init__(
         self,
@@ -89,9 +91,10 @@ class SentenceGenerator:
         usual = self.card.measures.get(REBUILT)
         if not fitting or usual is None:
             return None
-        rows = torch.from_numpy(self.tokenizer.rows(fitting)).to(self.device)
+        inputs = self._read(fitting)
+        rows = inputs[0]
         with torch.inference_mode():
-            again = self._passes(self.model.rebuilt, rows)
+            again = self._passes(self.model.rebuilt, *inputs)
             asked = rows != PAD
             share = float((again == rows)[asked].float().mean())
         if share >= usual / 2:
@@ -107,9 +110,10 @@ class SentenceGenerator:
             reason = self.unfit(item)
             if reason is not None:
                 raise UsageError(f"The text {str(item)[:60]!r} cannot be encoded: {reason}.")
-        rows = torch.from_numpy(self.tokenizer.rows(items)).to(self.device)
+        inputs = self._read(items)
+        rows = inputs[0]
         with torch.inference_mode():
-            latent = self._passes(self.model.points, rows)
+            latent = self._passes(self.model.points, *inputs)
         if self.refine:
             refined = self.model.refined(_whole(latent).clone(), _whole(rows), self.refine)
             latent = refined[: len(rows)]
@@ -137,9 +141,20 @@ class SentenceGenerator:
         if self._threads is not None:
             self._threads.close()
 
-    def _passes(self, compute: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-        parts = parts_of(rows, ROWS_PER_PASS)
-        return torch.cat([compute(_whole(part))[: len(part)] for part in parts])
+    def _read(self, items: Sequence[Text]) -> list[Tensor]:
+        """Return rows of word ids, and the meaning of each text, where it is read.
+
+        Texts are read for it one by one: the last digits depend on what else is read.
+        """
+        inputs = [torch.from_numpy(self.tokenizer.rows(items))]
+        if self.model.reads_meaning:
+            vectors = [self.encoder.vectors([item])[0] for item in items]
+            inputs.append(torch.from_numpy(np.stack(vectors).astype(np.float32)))
+        return [tensor.to(self.device) for tensor in inputs]
+
+    def _passes(self, compute: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        parts = zip(*(parts_of(tensor, ROWS_PER_PASS) for tensor in inputs))
+        return torch.cat([compute(*map(_whole, part))[: len(part[0])] for part in parts])
 
 
 def _whole(rows: Tensor) -> Tensor:
@@ -153,6 +168,8 @@ def open_arae(folder: Path, card: Card, device: str, hole_id: int) -> SentenceGe
 
 def open_vae(folder: Path, card: Card, device: str, hole_id: int) -> SentenceGenerator:
     """Load a VAE as its card says, with the weights and the vocabulary of its folder."""
+    if card.settings.get("encoder") != "words":
+        require(MODULE, "similarity", f"The generator {card.full_name!r}")
     return _open(folder, card, device, restore_vae)
 
 

@@ -25,6 +25,8 @@ from brittle.zoo.tokenizers import PAD, UNKNOWN
 WORD_VECTOR_SCALE = 0.1
 FIRST_LOG_VARIANCE = -2.0  # of latent points: the decoder first learns to read nearly exact ones
 LOG_VARIANCES = (-8.0, 2.0)
+MEANING_SIZE = 384  # of MiniLM's vectors
+MEANING_SCALE = 8.0  # brings a vector of length 1 to the size of an LSTM's states
 LOGIT_SCALE = 4.0  # word vectors are short: their products alone would make all words likely
 
 
@@ -35,13 +37,19 @@ class SentenceVAE(nn.Module):
 
     def __init__(self, settings: SentenceVaeSettings, words: int) -> None:
         super().__init__()
-        width, read, latent = settings.embedding, settings.encoder_hidden, settings.latent
+        width, states, latent = settings.embedding, settings.encoder_hidden, settings.latent
+        self.reads_words = settings.encoder != "meaning"
+        self.reads_meaning = settings.encoder != "words"
         self.latent, self.sampled = latent, settings.sampled
         self.max_length = settings.max_length
         self.embedding = nn.Embedding(words, width, padding_idx=PAD)
-        self.forward_lstm, self.backward_lstm = build_lstm(width, read), build_lstm(width, read)
-        self.mean = nn.Linear(2 * read, latent)
-        self.log_variance = nn.Linear(2 * read, latent)
+        size = MEANING_SIZE if self.reads_meaning else 0
+        if self.reads_words:
+            size += 2 * states
+            self.forward_lstm = build_lstm(width, states)
+            self.backward_lstm = build_lstm(width, states)
+        self.mean = nn.Linear(size, latent)
+        self.log_variance = nn.Linear(size, latent)
         self.start = nn.Linear(latent, 2 * settings.hidden)
         self.decoder = build_lstm(width + latent, settings.hidden)
         self.head = nn.Linear(settings.hidden, width)
@@ -52,15 +60,21 @@ class SentenceVAE(nn.Module):
             self.log_variance.weight.zero_()
             self.log_variance.bias.fill_(FIRST_LOG_VARIANCE)
 
-    def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return means and logarithms of variances of the latent points of rows of word ids."""
-        length = (rows != PAD).sum(dim=1).clamp(min=1)
-        vectors = self.embedding(rows)
-        last = torch.arange(len(rows), device=rows.device), length - 1
-        read = [
-            self.forward_lstm(vectors)[0][last],
-            self.backward_lstm(reorder(vectors, reverse_order(vectors, length)))[0][last],
-        ]
+    def posterior(self, rows: Tensor, meaning: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return means and logarithms of variances of the latent points of sentences.
+
+        They are rows of word ids; `meaning` has their vectors of length 1, where it is read.
+        """
+        read = []
+        if self.reads_words:
+            length = (rows != PAD).sum(dim=1).clamp(min=1)
+            vectors = self.embedding(rows)
+            backward = reorder(vectors, reverse_order(vectors, length))
+            last = torch.arange(len(rows), device=rows.device), length - 1
+            read += [self.forward_lstm(vectors)[0][last], self.backward_lstm(backward)[0][last]]
+        if self.reads_meaning:
+            assert meaning is not None
+            read.append(MEANING_SCALE * meaning)
         states = torch.cat(read, dim=1)
         return self.mean(states), self.log_variance(states).clamp(*LOG_VARIANCES)
 
@@ -112,13 +126,13 @@ class SentenceVAE(nn.Module):
                 break
         return rows
 
-    def points(self, rows: Tensor) -> Tensor:
-        """Return the latent points of rows of word ids: the means of their distributions."""
-        return self.posterior(rows)[0]
+    def points(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
+        """Return the latent points of sentences: the means of their distributions."""
+        return self.posterior(rows, meaning)[0]
 
-    def rebuilt(self, rows: Tensor) -> Tensor:
-        """Return the rows that are written from the latent points of rows."""
-        return self.decode(self.points(rows))
+    def rebuilt(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
+        """Return the rows that are written from the latent points of sentences."""
+        return self.decode(self.points(rows, meaning))
 
     def refined(self, z: Tensor, rows: Tensor, steps: int) -> Tensor:
         """Move latent points by steps of descent so that their own sentences are likelier."""

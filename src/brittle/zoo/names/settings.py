@@ -242,20 +242,22 @@ class SentenceGeneratorSettings:
 class SentenceVaeSettings:
     """Settings of a variational autoencoder of sentences (VAE), of up to `max_length` words each.
 
-    Words that occur `min_count` times are known; a sentence is learnt if at most one in eight of
-    its words is not. Word vectors begin as the `vectors`: counter-fitted ones, near which synonyms
-    lie, or random ones. Encoders have `encoder_hidden` states each way, the decoder `hidden`;
-    points have `latent` numbers. In training a word is told from `sampled` others, and from those
-    of the batch; 0 is all words. `word_dropout` is the share of words that the decoder then reads
-    as unknown. `prior` is the weight of the divergence from the normal distribution, which rises to
-    it over the first `warmup` of all steps. Every `check_every` steps the loss of held-out
-    sentences is measured and a checkpoint written; after `patience` of them without gain the
-    training ends. The rate falls to 0.
+    Its encoder reads the words, the meaning (the vector that MiniLM, which stays as it is, gives
+    the sentence), or both. Words that occur `min_count` times are known; a sentence is learnt if at
+    most one in eight of its words is not. Word vectors begin as the `vectors`: counter-fitted ones,
+    near which synonyms lie, or random ones. Encoders have `encoder_hidden` states each way, the
+    decoder `hidden`; points have `latent` numbers. In training a word is told from `sampled`
+    others, and from those of the batch; 0 is all words. `word_dropout` is the share of words that
+    the decoder then reads as unknown. `prior` is the weight of the divergence from the normal
+    distribution, which rises to it over the first `warmup` of all steps. Every `check_every` steps
+    the loss of held-out sentences is measured and a checkpoint written; after `patience` of them
+    without gain the training ends. The rate falls to 0.
     """
 
     max_length: int = count(14)
     vocabulary: int = count(9_000)
     min_count: int = count(3)
+    encoder: str = one_of("both", "words", "meaning")
     vectors: str = one_of("counterfitted", "random")
     embedding: int = count(144)
     encoder_hidden: int = count(256)

@@ -239,6 +239,7 @@ TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
         "max_length": 10,
         "vocabulary": 500,
         "min_count": 1,
+        "encoder": "words",
         "vectors": "random",
         "embedding": 12,
         "encoder_hidden": 12,
