@@ -105,7 +105,8 @@ class SentenceVAE(nn.Module):
             self.sampled if self.training else 0,
             "none",
         )
-        return losses.sum(dim=1)
+        total: Tensor = losses.sum(dim=1)
+        return total
 
     def decode(self, z: Tensor) -> Tensor:
         """Write the likeliest word at every position; no sentence is empty."""
