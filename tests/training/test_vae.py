@@ -145,10 +145,13 @@ def test_refined_points_make_their_sentences_likelier(trained: Path) -> None:
     refined: Any = open_generator(str(trained), refine=20)
     texts = [Text.of(sentence) for sentence in SENTENCES[:5]]
     rows = torch.from_numpy(plain.tokenizer.rows(texts))
-    before, after = (
-        plain.model.loss(torch.tensor(np.stack([p.vector for p in g.encode(texts)])), rows)
-        for g in (plain, refined)
+    mean = plain.model.posterior(rows)[0]
+    at = [torch.tensor(np.stack([p.vector for p in g.encode(texts)])) for g in (plain, refined)]
+    prior = plain.model.prior / 2
+    first, before, after = (
+        plain.model.loss(z, rows) + prior * z.square().sum(dim=1) for z in (mean, *at)
     )
+    assert bool((before <= first).all()) and float(before.sum()) < float(first.sum())
     assert bool((after <= before).all()) and float(after.sum()) < float(before.sum())
     alone = refined.encode(texts[2:3])[0]
     assert np.allclose(alone.vector, refined.encode(texts)[2].vector, atol=1e-5)

@@ -90,7 +90,7 @@ def measure(
 ) -> SentenceMeasures:
     """Measure a generator in evaluation mode; its samples are drawn by one seed."""
     model.eval()
-    with torch.inference_mode():
+    with torch.no_grad():
         generator = torch.Generator().manual_seed(SEED)
         z = torch.randn((samples, model.latent), generator=generator)
         train, dev = sentences.train, sentences.dev

@@ -27,11 +27,12 @@ def descend(error: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> Ten
     for step in range(steps + 1):
         with torch.enable_grad():
             errors = error(z)
+            total = errors.sum()
         is_better = errors.detach() < lowest
         lowest = torch.where(is_better, errors.detach(), lowest)
         best[is_better] = z.detach()[is_better]
         if step < steps:
-            (z.grad,) = torch.autograd.grad(errors.sum(), z)
+            (z.grad,) = torch.autograd.grad(total, z)
             optimizer.step()
     return best
 

@@ -93,7 +93,7 @@ class SentenceGenerator:
             return None
         inputs = self._read(fitting)
         rows = inputs[0]
-        with torch.inference_mode():
+        with torch.no_grad():
             again = self._passes(self.model.rebuilt, *inputs)
             asked = rows != PAD
             share = float((again == rows)[asked].float().mean())
@@ -112,7 +112,7 @@ class SentenceGenerator:
                 raise UsageError(f"The text {str(item)[:60]!r} cannot be encoded: {reason}.")
         inputs = self._read(items)
         rows = inputs[0]
-        with torch.inference_mode():
+        with torch.no_grad():
             latent = self._passes(self.model.points, *inputs)
         if self.refine:
             refined = self.model.refined(_whole(latent).clone(), _whole(rows), self.refine)

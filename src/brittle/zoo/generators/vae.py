@@ -2,8 +2,8 @@
 
 The encoder gives each sentence a normal distribution of latent points (Kingma and Welling, 2014);
 the decoder writes a sentence from a point and from the words that it has written so far (Bowman et
-al., 2016). Its mean is the latent point of a sentence, so there is no inverter to be trained. One
-table of word vectors is read by both and scores the words that are written.
+al., 2016). The point of a sentence is found from its mean by descent, so there is no inverter to be
+trained. One table of word vectors is read by both and scores the words that are written.
 
 This file needs torch.
 """
@@ -25,6 +25,7 @@ from brittle.zoo.tokenizers import PAD, UNKNOWN
 WORD_VECTOR_SCALE = 0.1
 FIRST_LOG_VARIANCE = -2.0  # of latent points: the decoder first learns to read nearly exact ones
 LOG_VARIANCES = (-8.0, 2.0)
+POINT_STEPS = 20  # of descent, from the mean of the encoder to the point of a sentence
 MEANING_SIZE = 384  # of MiniLM's vectors
 MEANING_SCALE = 8.0  # brings a vector of length 1 to the size of an LSTM's states
 LOGIT_SCALE = 4.0  # word vectors are short: their products alone would make all words likely
@@ -41,7 +42,7 @@ class SentenceVAE(nn.Module):
         self.reads_words = settings.encoder != "meaning"
         self.reads_meaning = settings.encoder != "words"
         self.latent, self.sampled = latent, settings.sampled
-        self.max_length = settings.max_length
+        self.max_length, self.prior = settings.max_length, settings.prior
         self.embedding = nn.Embedding(words, width, padding_idx=PAD)
         size = MEANING_SIZE if self.reads_meaning else 0
         if self.reads_words:
@@ -128,16 +129,24 @@ class SentenceVAE(nn.Module):
         return rows
 
     def points(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
-        """Return the latent points of sentences: the means of their distributions."""
-        return self.posterior(rows, meaning)[0]
+        """Return the latent points of sentences, from which they are likeliest to be written.
+
+        The search for a point begins at the mean that the encoder gives it, and weighs the normal
+        distribution of points as the training does.
+        """
+        return self.refined(self.posterior(rows, meaning)[0], rows, POINT_STEPS)
 
     def rebuilt(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
         """Return the rows that are written from the latent points of sentences."""
         return self.decode(self.points(rows, meaning))
 
     def refined(self, z: Tensor, rows: Tensor, steps: int) -> Tensor:
-        """Move latent points by steps of descent so that their own sentences are likelier."""
-        return descend(lambda point: self.loss(point, rows), z, steps)
+        """Move latent points by steps of descent so that they and their sentences are likelier."""
+
+        def error(point: Tensor) -> Tensor:
+            return self.loss(point, rows) + self.prior * point.square().sum(dim=1) / 2
+
+        return descend(error, z, steps)
 
     def _start(self, z: Tensor) -> tuple[Tensor, Tensor]:
         hidden, cell = self.start(z).tanh().chunk(2, dim=1)
