@@ -170,12 +170,14 @@ def sentence_rows(
             f"occur in at least {job.settings.min_count} sentences; expected "
             f"{MIN_SENTENCES} or more. Train on more text, or with --set min_count=1."
         )
-    dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
+    reads = job.settings.max_length
+    short = [text for text in job.dev.texts if len(text) <= reads][:MAX_DEV]
+    dev = SentenceTokenizer(tokenizer.words, reads, tokenizer.style).rows(short)
     on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]
     meanings = None
     if reads_meaning:
         learnt = list(compress(job.train.texts, known))
-        both = _meanings(job, learnt, job.dev.texts[:MAX_DEV])
+        both = _meanings(job, learnt, short)
         meanings = (both[0].to(device), both[1].to(device))
     return SentenceRows(on_device[0], on_device[1], meanings), int((~known).sum())
 

@@ -40,7 +40,7 @@ def fit_sentence_vae(job: TrainingJob) -> Fitted:
     device, settings = torch_device(job.device), job.settings
     sentences = [str(text) for text in job.train.texts]
     caps = {"cap": settings.vocabulary, "min_count": settings.min_count}
-    tokenizer = SentenceTokenizer.of(sentences, settings.max_length, **caps)
+    tokenizer = SentenceTokenizer.of(sentences, settings.learnt_length, **caps)
     reads_meaning = settings.encoder != "words"
     rows, left_out = sentence_rows(
         job, tokenizer, device, UNKNOWN_SHARE, reads_meaning=reads_meaning
@@ -131,7 +131,7 @@ class VaeTraining:
         read = self.rows.of_train(torch.randint(len(train), (size,), device=train.device))
         mean, log_variance = self.model.posterior(*read)
         z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
-        words = self.model.loss(z, read[0], settings.word_dropout).mean()
+        words = self.model.loss(z, read[0]).mean()
         prior = divergence_from_normal(mean, log_variance).mean()
         loss = words + settings.prior * min(1.0, done / settings.warmup) * prior
         self.optimizer.zero_grad()

@@ -43,6 +43,7 @@ class SentenceVAE(nn.Module):
         self.reads_meaning = settings.encoder != "words"
         self.latent, self.sampled = latent, settings.sampled
         self.max_length, self.prior = settings.max_length, settings.prior
+        self.word_dropout, self.dropout = settings.word_dropout, nn.Dropout(settings.dropout)
         self.embedding = nn.Embedding(words, width, padding_idx=PAD)
         size = MEANING_SIZE if self.reads_meaning else 0
         if self.reads_words:
@@ -69,7 +70,7 @@ class SentenceVAE(nn.Module):
         read = []
         if self.reads_words:
             length = (rows != PAD).sum(dim=1).clamp(min=1)
-            vectors = self.embedding(rows)
+            vectors = self.dropout(self.embedding(rows))
             backward = reorder(vectors, reverse_order(vectors, length))
             last = torch.arange(len(rows), device=rows.device), length - 1
             read += [self.forward_lstm(vectors)[0][last], self.backward_lstm(backward)[0][last]]
@@ -79,24 +80,24 @@ class SentenceVAE(nn.Module):
         states = torch.cat(read, dim=1)
         return self.mean(states), self.log_variance(states).clamp(*LOG_VARIANCES)
 
-    def loss(self, z: Tensor, rows: Tensor, dropout: float = 0.0) -> Tensor:
+    def loss(self, z: Tensor, rows: Tensor) -> Tensor:
         """Return for each sentence the summed cross-entropy of its words and its end.
 
-        Unknown words are read, and not asked for. `dropout` is the share of words read as unknown.
+        In training some words are read as unknown, and words are told from a sample of the others.
         """
         begin = rows.new_full((len(rows), 1), BEGIN)
         read = torch.cat([begin, rows], dim=1)
-        if dropout:
-            is_word = read >= len(SPECIAL)
-            read = read.masked_fill(
-                is_word & (torch.rand(read.shape) < dropout).to(read.device), UNKNOWN
-            )
+        if self.training and self.word_dropout:
+            is_word = (read >= len(SPECIAL)).cpu()
+            is_dropped = is_word & (torch.rand(read.shape) < self.word_dropout)
+            read = read.masked_fill(is_dropped.to(read.device), UNKNOWN)
         wanted = torch.cat([rows, rows.new_full((len(rows), 1), PAD)], dim=1)
         length = (rows != PAD).sum(dim=1)
         wanted[torch.arange(len(rows), device=rows.device), length] = END
-        inputs = torch.cat([self.embedding(read), z[:, None].expand(-1, read.shape[1], -1)], dim=2)
-        states = self.decoder(inputs, self._start(z))[0]
-        asked = (wanted != PAD) & (wanted != UNKNOWN)
+        vectors = self.dropout(self.embedding(read))
+        inputs = torch.cat([vectors, z[:, None].expand(-1, read.shape[1], -1)], dim=2)
+        states = self.dropout(self.decoder(inputs, self._start(z))[0])
+        asked = wanted != PAD
         losses = states.new_zeros(wanted.shape)
         losses[asked] = sampled_cross_entropy(
             LOGIT_SCALE * self.head(states[asked]),

@@ -236,7 +236,7 @@ TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
         "inverter_steps": 20,
     },
     SentenceVaeSettings: {
-        "max_length": 10,
+        "learnt_length": 10,
         "vocabulary": 500,
         "min_count": 1,
         "encoder": "words",
