@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +28,7 @@ from brittle_papers.claims import (
     within,
 )
 from brittle_papers.transfer.results import (
+    ENSEMBLES,
     GENETIC,
     PWWS,
     SAME_MODELS,
@@ -185,16 +187,17 @@ def _overfit(results: TransferPaperFigures) -> JudgedClaim | None:
     return JudgedClaim(above(interval_of(gap)), f"{evidence}{format_points(gap)}")
 
 
-def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
-    singles = results.studies[PWWS]
+def _ensembles(results: TransferPaperFigures, attack: str = PWWS) -> JudgedClaim:
+    singles = results.studies[attack]
     same = diagonal_of(singles.sources, singles.targets)
-    sizes = [(e["method"], len(e["members"])) for e in results.ensembles]
-    means = results.ensemble_means(held_out=False)
+    sizes = [(e["method"], len(e["members"])) for e in results.ensembles(attack)]
+    means = results.ensemble_means(held_out=False, attack=attack)
 
     def of_all_pairs(rates: Array) -> Array:
         return np.repeat(_mean(rates[:, ~same])[:, None], len(sizes), axis=1)
 
-    gaps = dict(zip(sizes, results.compare((PWWS, of_all_pairs), ("ensembles", means))))
+    sides = (attack, of_all_pairs), (ENSEMBLES[attack], means)
+    gaps = dict(zip(sizes, results.compare(*sides)))
     gains = {f"{n} members": gap for (method, n), gap in gaps.items() if method == "genetic"}
     verdict = altogether([above(interval_of(gap)) for gap in gains.values()])
     evidence = "; ".join(f"{name} {format_points(gap)}" for name, gap in gains.items())
@@ -203,7 +206,7 @@ def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
 
 def _genetic_expert(results: TransferPaperFigures) -> JudgedClaim | None:
     """Judge “in most cases” over the sizes at which the two ways choose different members."""
-    chosen = {(e["method"], len(e["members"])): set(e["members"]) for e in results.ensembles}
+    chosen = {(e["method"], len(e["members"])): set(e["members"]) for e in results.ensembles()}
     sizes = sorted({n for method, n in chosen if method == "genetic"})
     apart = [n for n in sizes if chosen["genetic", n] != chosen["expert", n]]
     if not results.results["ensembles"]["held_out"] or not apart:
@@ -243,6 +246,7 @@ JUDGES: Mapping[str, Judge[TransferPaperFigures]] = {
     "asymmetric": _asymmetric,
     "overfit": _overfit,
     "ensembles": _ensembles,
+    "ensembles-genetic": partial(_ensembles, attack=GENETIC),
     "genetic-expert": _genetic_expert,
     "six": _six,
     "uawr-pwws": _uawr_pwws,
