@@ -187,6 +187,20 @@ def test_rules_are_compared_on_the_same_texts() -> None:
     assert judgement is not None and judgement.verdict == "disagrees"
 
 
+@pytest.mark.parametrize(("fooled", "verdict"), [(95, "agrees"), (40, "disagrees")])
+def test_rules_are_compared_with_pwws_text_by_text(fooled: int, verdict: str) -> None:
+    """Texts that PWWS did not attack count on neither side."""
+    found = results(lambda s, t: 0.5)
+    rows = ruled(*["++-"] * fooled, *["+++"] * (100 - fooled), *["+++"] * 50)
+    found.__dict__["ruled"] = {name: {"uawr-6": rows} for name in NAMES}
+    found.__dict__["attacked"] = {PWWS: {n: [(f"c{k}", k < 96) for k in range(100)] for n in NAMES}}
+    stored: Any = found.results
+    stored |= {"rules on the models": {}, "rules": {"rules": {"uawr-6": 1}}}
+    judgement = judged("uawr-pwws", found)
+    assert judgement is not None and judgement.verdict == verdict
+    assert f"paired by text, {fooled - 96:+.1f} points" in judgement.evidence
+
+
 def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
     """ELMo, which the genetic attack leaves out, would turn the order round."""
     near, far = by_factor(dict.fromkeys(ORDERED, 0.01)), by_factor(dict.fromkeys(ORDERED, 0.6))

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.metrics.summary import Figure
+from brittle.metrics.summary import Figure, mean_by_text
 from brittle.studies.rules.evaluation import ALL, SHARES, gain_of_share, success
 from brittle.studies.transfer.factors import FACTORS, diagonal_of, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
@@ -20,7 +20,6 @@ from brittle_papers.claims import (
     above,
     altogether,
     below,
-    difference,
     format_points,
     format_rate,
     interval_of,
@@ -227,10 +226,24 @@ def _six(results: TransferPaperFigures) -> JudgedClaim | None:
 
 
 def _uawr_pwws(results: TransferPaperFigures) -> JudgedClaim:
+    rows = {name: sets[results.main_rules] for name, sets in results.ruled.items()}
+    works = {
+        (name, row.case): row.changed_words(max(SHARES)) is not None
+        for name, own in rows.items()
+        for row in own
+        if row.is_right
+    }
+    gaps = [
+        (case, int(works[name, case]) - int(broken))
+        for name, attacked in results.attacked[PWWS].items()
+        for case, broken in attacked
+        if (name, case) in works
+    ]
+    gap = mean_by_text(gaps, "texts that were right")
     rules = success(results.ruled_by_form(results.main_rules)[ALL], max(SHARES))
     attack = results.success_of(PWWS)
-    verdict = within(difference(attack, rules), COMPARABLE)
-    return JudgedClaim(verdict, f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}")
+    evidence = f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}; paired by text, "
+    return JudgedClaim(within(interval_of(gap), COMPARABLE), f"{evidence}{format_points(gap)}")
 
 
 def _words(results: TransferPaperFigures) -> JudgedClaim:
