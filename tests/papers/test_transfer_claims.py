@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner, restricted
 from brittle_papers.spec import PaperRequest
 from brittle_papers.transfer.claims import TransferPaperFigures
-from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
+from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS, VECTORS
 from papers.judged import judged
 
 pytestmark = pytest.mark.slow
@@ -28,9 +28,11 @@ TEXTS = 150
 Rate = Callable[[Member, Member], float]
 
 
-def results(rate: Rate, other: Rate | None = None) -> TransferPaperFigures:
+def results(
+    rate: Rate, other: Rate | None = None, names: Sequence[str] = NAMES
+) -> TransferPaperFigures:
     """Invent a study in which a target is fooled at a rate, and one of the other attack."""
-    members = tuple(member_of(name, "mr", 2) for name in NAMES)
+    members = tuple(member_of(name, "mr", 2) for name in names)
     winners = tuple(
         Winner(f"c{n}", n % 2, (("text", "a"),), (("text", "b"),)) for n in range(TEXTS)
     )
@@ -152,6 +154,23 @@ def is_bert(member: Member) -> bool:
 def test_a_finding_that_holds_and_its_reverse(claim: str, holds: Rate, fails: Rate) -> None:
     verdicts = [judged(claim, results(rate)) for rate in (holds, fails)]
     assert [v and v.verdict for v in verdicts] == ["agrees", "disagrees"]
+
+
+def test_the_distance_of_the_embedding_can_be_that_of_one_kind_of_vectors() -> None:
+    """Here all but GloVe's transfer alike, and architectures lie 0.1 apart."""
+    vectors = ("Random", "GloVe", "word2vec", "fastText")
+    names = [f"{a}-W-{vector}-1" for a in ("LSTM", "CNN") for vector in vectors]
+
+    def rate(source: Member, target: Member) -> float:
+        is_apart = source.reads != target.reads and "GloVe" in (source.reads, target.reads)
+        return 0.8 - 0.4 * is_apart - 0.1 * (source.architecture != target.architecture)
+
+    found = results(rate, names=names)
+    found.__dict__["studies"] = {VECTORS: found.studies[PWWS]}
+    whole, part = (found.distance("embedding", kind).value for kind in (None, "GloVe"))
+    assert whole == pytest.approx(0.2, abs=0.05) and part == pytest.approx(0.0, abs=0.05)
+    architecture = found.distance("architecture", "GloVe")
+    assert architecture.value == pytest.approx(0.1, abs=0.05) and architecture.of == TEXTS
 
 
 def test_an_attack_overfits_if_its_rates_are_further_from_the_base_rates() -> None:

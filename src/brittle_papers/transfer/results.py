@@ -142,23 +142,14 @@ class TransferPaperResults(PaperResults):
 
     def distance(self, factor: str, without: str | None = None) -> Figure:
         """Compute |r − base| of a factor among word vectors, or without one kind of them."""
-        rows = [FACTORS.index(factor)]
-        return self._of_vectors(without, lambda means: means[:, rows])
-
-    def gap_of_factors(self, without: str | None = None) -> Figure:
-        """Compute the same of the embedding less that of the architecture, paired by text."""
-        rows = [FACTORS.index(factor) for factor in ("architecture", "embedding")]
-        return self._of_vectors(without, lambda means: np.diff(means[:, rows], axis=1))
-
-    def _of_vectors(self, without: str | None, pick: Statistic) -> Figure:
         study = self.studies[VECTORS]
         part = restricted(study, {m.name for m in study.sources if m.reads != without})
         marks = differing(part.sources, part.targets)
         is_diagonal = diagonal_of(part.sources, part.targets)
-        counts = counts_of(part)
+        counts, row = counts_of(part), FACTORS.index(factor)
 
         def statistic(rates: Array) -> Array:
-            return pick(factor_means(rates, marks, is_diagonal)[0])
+            return factor_means(rates, marks, is_diagonal)[0][:, [row]]
 
         (bounds,) = intervals(counts, [statistic])
         value, low, high = (float(np.ravel(bound)[0]) for bound in bounds)
