@@ -14,7 +14,7 @@ from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task
-from brittle_papers.attention import stages as translation
+from brittle_papers.attention_translation import stages as translation
 from brittle_papers.claims import Verdict
 from brittle_papers.natural_texts import page as texts_page
 from brittle_papers.natural_texts import stages

@@ -9,7 +9,7 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
 from brittle.results import Result
-from brittle_papers.attention import stages as translation
+from brittle_papers.attention_translation import stages as translation
 from brittle_papers.claims import Judge, JudgedClaim, above, format_value, interval_of
 from brittle_papers.data import source_digest
 from brittle_papers.declared import add_table
@@ -164,7 +164,9 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
         "content of sentences": hashlib.sha256(digests.encode()).hexdigest()[:16],
         "probes": probed,
         "sentences": request.cases or values["sentences"],
-        "translator_size": load_spec("attention").scale(request.scale)["translator_size"],
+        "translator_size": load_spec("attention-translation").scale(request.scale)[
+            "translator_size"
+        ],
     }
 
 

