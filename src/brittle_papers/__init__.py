@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 PAPERS: Mapping[str, str] = {
     "hotflip": "HotFlip: white-box edits of characters and words (Ebrahimi et al., 2018)",
-    "imdb": "three word attacks on three sentiment models, on IMDb reviews",
-    "transfer": "transfer among many models, ensembles and universal rules, on movie reviews",
+    "imdb": "three word attacks on sentiment models, on IMDb",
+    "transfer": "transfer among many models, ensembles and universal rules",
     "attention": "self-attention against recurrence: sentiment and entailment",
     "attention-translation": "self-attention against recurrence: translation",
     "natural": "natural adversaries, from a generator: digits",

@@ -305,9 +305,7 @@ class VocabularySettings:
     """
 
     vocabulary: Annotated[int, "choose from this many of the target's most frequent words"] = 2000
-    vocabulary_file: Annotated[
-        str | None, "choose from the words of this file, one a line (default: the target's)"
-    ] = None
+    vocabulary_file: Annotated[str | None, "file of words to choose from, one a line"] = None
 
     def words(self, target_words: Callable[[], Sequence[str]]) -> tuple[str, ...]:
         """Take the first words of the file, or else of what the target knows."""
