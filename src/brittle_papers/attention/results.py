@@ -235,8 +235,10 @@ class AttentionResults(PaperResults):
 
     def compare_last_layer(self, measure: Measure, a: str, b: str) -> Figure:
         """Do the same with the attention of the last layer, on sentiment."""
-        seen = [run.cases if (run := self.last_insides.get(t)) else () for t in (a, b)]
-        return self._compare(*seen, measure)
+        first, second = (
+            run.cases if (run := self.last_insides.get(target)) else () for target in (a, b)
+        )
+        return self._compare(first, second, measure)
 
     def _compare(
         self, a: Sequence[InsideCase], b: Sequence[InsideCase], measure: Measure

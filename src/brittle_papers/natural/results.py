@@ -205,7 +205,8 @@ class NaturalResults(PaperResults):
     def lost(self, classifier: DigitClassifier) -> int:
         """Count the digits whose reconstruction a classifier predicts otherwise."""
         is_first = classifier.name in self.figure_4.targets
-        return (self.figure_4 if is_first else self.more).lost(classifier.name)
+        study = self.figure_4 if is_first else self.more
+        return int(study.lost(classifier.name))
 
     @property
     def by_neurons(self) -> list[DigitClassifier]:

@@ -156,20 +156,15 @@ def _probes(page: PaperPage, found: TextResults) -> None:
     head = ["translator", "probe", "found here", "mean Δz", "not searched"]
     page.add_table("probes", head, rows)
     page.add_section("readings")
-    read = {
-        name: [
-            name,
-            len(found.winners(probes.DROPPED, name)),
-            len(found.read(name)),
-            found.confirmed(name),
-        ]
-        for name in found.probed(probes.DROPPED)
-    }
-    rows = {
-        name: [own, TableCell(won, "found"), TableCell(seen, "read"), TableCell(kept, "confirmed")]
-        for name, (own, won, seen, kept) in read.items()
-    }
-    page.add_table("readings", ["translator", "found", "read", "confirmed, of searches"], rows)
+    read_rows: dict[str, Row] = {}
+    for name in found.probed(probes.DROPPED):
+        counts = {
+            "found": len(found.winners(probes.DROPPED, name)),
+            "read": len(found.read(name)),
+        }
+        cells = [TableCell(count, key) for key, count in counts.items()]
+        read_rows[name] = [name, *cells, TableCell(found.confirmed(name), "confirmed")]
+    page.add_table("readings", ["translator", "found", "read", "confirmed, of searches"], read_rows)
     lines = [line for name in asked for line in _found(name, found)]
     if lines:
         page.add_section("examples")
