@@ -11,10 +11,10 @@ from brittle.levels import LEVELS
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
 from brittle.results import Result
-from brittle.statuses import STATUSES
+from brittle.statuses import STATUSES, LevelStatus
 
 DRAWS = 20_000
-UNDONE = "normalised"
+UNDONE: LevelStatus = "normalised"
 """The status of a case at a level whose edits the target undoes."""
 PRIOR = 0.5  # Jeffreys' prior of a share: half a success and half a failure
 
