@@ -19,7 +19,13 @@ from brittle.studies.guard.study import (
     check_guard,
     facts_that_stay,
 )
-from brittle.studies.guard.view import figure_cell, guard_view, length_bands, recall_cells
+from brittle.studies.guard.view import (
+    figure_cell,
+    guard_view,
+    length_bands,
+    recall_by_level,
+    recall_cells,
+)
 from brittle.studies.study import Listed, StudyKind
 
 COMPARED = (
@@ -89,6 +95,7 @@ def guard_json(study: GuardStudy, **options: Any) -> dict[str, Any]:
         "recall_under_attack": asdict(results.after()),
         "change": {"value": lost.difference, "low": lost.low, "high": lost.high, "p": lost.p},
         "attacks": guard_rows_of(study),
+        "levels": [{"level": name} | asdict(figure) for name, figure in recall_by_level(study)],
         "lengths": [
             {"words": name, "recall": asdict(before), "under_attack": asdict(after)}
             for name, before, after in length_bands(study)

@@ -74,7 +74,7 @@ def _terminal(study: GuardStudy) -> list[Any]:
     lines: list[Any] = [first, Table(columns, rows, css=PAGE_TABLE)]
     if undone:
         lines.append(f"normalised by the target: {', '.join(undone)}")
-    levels = [f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in _levels(study)]
+    levels = [f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in recall_by_level(study)]
     return [*lines, f"ladder: {', '.join(levels)}%"] if levels else lines
 
 
@@ -173,7 +173,7 @@ def _lost_cells(study: GuardStudy, *names: str) -> list[Cell]:
     return [Cell(lost.difference, points(lost.difference), [interval]), count]
 
 
-def _levels(study: GuardStudy) -> list[tuple[str, Figure]]:
+def recall_by_level(study: GuardStudy) -> list[tuple[str, Figure]]:
     """Return the recall if edits up to each level of the ladder are allowed."""
     results = study.results
     ladder = results.attacks.get(LADDER)
@@ -190,7 +190,7 @@ def _levels(study: GuardStudy) -> list[tuple[str, Figure]]:
 
 
 def _levels_part(study: GuardStudy) -> list[Part]:
-    figures = _levels(study)
+    figures = recall_by_level(study)
     if not figures:
         return []
     rows = [[name, LEVELS[name].about, figure_cell(figure)] for name, figure in figures]
