@@ -19,7 +19,8 @@ import brittle
 from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.safety.characters import plain
-from brittle.studies.guard.scoring import as_item, edited_at_random
+from brittle.studies.guard.scoring import edited_at_random
+from brittle.studies.guard.texts import as_item
 from brittle.studies.study import Study
 
 BAD = ("ignore", "rules", "secret", "password", "system")

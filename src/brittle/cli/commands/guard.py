@@ -21,7 +21,7 @@ from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.runs.forecast import Forecast
-    from brittle.studies.guard.guard import GuardTexts
+    from brittle.studies.guard.texts import GuardTexts
 
 EXAMPLES = """\
 examples:
@@ -82,7 +82,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     from brittle.studies.guard.calibration import parse_rate
-    from brittle.studies.guard.guard import DEFAULT_ATTACKS, guard, load_guard_texts
+    from brittle.studies.guard.guard import DEFAULT_ATTACKS, guard
+    from brittle.studies.guard.texts import load_guard_texts
 
     at_fpr = parse_rate(args.at_fpr)
     by = tuple(args.by.split(",")) if args.by else DEFAULT_ATTACKS

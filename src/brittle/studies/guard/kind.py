@@ -70,6 +70,8 @@ def _flags(name: str, flags: Flags | None) -> dict[str, Any]:
 def text_rows(study: GuardStudy) -> list[dict[str, Any]]:
     """Return one row for every attack text, and one more for every attack on it."""
     rows = []
+    for one in study.results.unscored:
+        rows.append({"case": one.case, "status": one.reason, "original": one.text})
     for case in study.results.cases:
         facts = {"case": case.case, "score": case.score, "caught": case.is_caught}
         rows.append(facts | {"attack": None, "original": case.text})
@@ -100,6 +102,11 @@ def guard_json(study: GuardStudy, **options: Any) -> dict[str, Any]:
             {"words": name, "recall": asdict(before), "under_attack": asdict(after)}
             for name, before, after in length_bands(study)
         ],
+        "no_label": {
+            "attack texts": results.reasons_without_label,
+            "benign texts": dict(results.benign_unscored),
+        },
+        "spent": None if results.spent is None else asdict(results.spent),
         "warnings": list(study.warnings),
     }
 
@@ -124,9 +131,8 @@ def _change(first: GuardStudy, other: GuardStudy) -> str:
         return NO_VALUE
     kept = []
     for study in (first, other):
-        evaded = study.results.evaded()
-        cases = study.results.cases
-        kept.append({one.text: one.is_caught and one.case not in evaded for one in cases})
+        texts = {one.case: one.text for one in study.results.cases}
+        kept.append({texts[case]: is_kept for case, is_kept in study.results.kept().items()})
     outcomes = [(kept[0][text], kept[1][text]) for text in kept[0] if text in kept[1]]
     if not outcomes:
         return "no text of both"

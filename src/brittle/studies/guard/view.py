@@ -74,7 +74,9 @@ def _terminal(study: GuardStudy) -> list[Any]:
     lines: list[Any] = [first, Table(columns, rows, css=PAGE_TABLE)]
     if undone:
         lines.append(f"normalised by the target: {', '.join(undone)}")
-    levels = [f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in recall_by_level(study)]
+    levels = [
+        f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in recall_by_level(study)
+    ]
     return [*lines, f"ladder: {', '.join(levels)}%"] if levels else lines
 
 
@@ -179,13 +181,14 @@ def recall_by_level(study: GuardStudy) -> list[tuple[str, Figure]]:
     ladder = results.attacks.get(LADDER)
     if ladder is None or not results.caught:
         return []
-    figures, evaded = [], 0
+    without = len(results.without_label(LADDER))
+    figures, evaded = [], without
     by_level = [row.level for row in ladder.broken.values()]
     for level in LEVELS:
         evaded += by_level.count(level)
         if level not in ladder.normalised_levels:
             kept = len(results.caught) - evaded
-            figures.append((level, rate(kept, len(results.cases), OVER_ATTACKS)))
+            figures.append((level, rate(kept, len(results.cases) - without, OVER_ATTACKS)))
     return figures
 
 
@@ -266,14 +269,14 @@ def length_bands(study: GuardStudy) -> list[tuple[str, Figure, Figure]]:
     lengths = {case.case: len(words_of(case.text)) for case in study.results.cases}
     if not lengths:
         return []
-    ordered, evaded = sorted(lengths.values()), study.results.evaded()
+    ordered, kept = sorted(lengths.values()), study.results.kept()
     ends = sorted({ordered[(len(ordered) - 1) * n // BANDS] for n in range(1, BANDS + 1)})
     bands = []
     for low, high in pairwise([0, *ends]):
-        cases = [case for case in study.results.cases if low < lengths[case.case] <= high]
-        caught = [case for case in cases if case.is_caught]
-        kept = sum(case.case not in evaded for case in caught)
-        before, after = (rate(n, len(cases), OVER_ATTACKS) for n in (len(caught), kept))
+        cases = [one for one in study.results.cases if low < lengths[one.case] <= high]
+        known = [one for one in cases if one.case in kept]
+        before = rate(sum(one.is_caught for one in cases), len(cases), OVER_ATTACKS)
+        after = rate(sum(kept[one.case] for one in known), len(known), OVER_ATTACKS)
         name = f"{low + 1} to {high}" if low + 1 < high else f"{high}"
         bands.append((f"{name} words", before, after))
     return bands
@@ -320,7 +323,8 @@ def _by_chance(study: GuardStudy, attack: GuardAttack) -> Figure | None:
     """Return the recall if the caught texts are edited at random places."""
     if attack.floor is None:
         return None
-    return rate(attack.floor.flagged, len(study.results.cases), OVER_ATTACKS)
+    without = len(study.results.caught) - attack.floor.of  # texts that got no label when edited
+    return rate(attack.floor.flagged, len(study.results.cases) - without, OVER_ATTACKS)
 
 
 def _short(figure: Figure | None) -> str:
