@@ -33,7 +33,7 @@ from targets.chat.serving import (
 )
 
 pytest.importorskip("httpx")
-ATTACKS = [f"a {GOOD[n % 8]} {NOUNS[n % 7]} and a {GOOD[(n + 3) % 8]} cast" for n in range(8)]
+ATTACKS = [f"a {GOOD[n % 8]} {NOUNS[n % 7]} of the day {n}" for n in range(8)]
 BENIGN = [f"a {BAD[n % 8]} {NOUNS[n % 7]} of the year {1900 + n}" for n in range(70)]
 SETTINGS: dict[str, Any] = {"at_fpr": 0.1, "by": "look-alike,case", "budget": 12, "name": "mine"}
 SETTINGS |= {"labels": "positive,negative", "caught": "positive", "progress": False}
@@ -96,10 +96,8 @@ def test_refusals_and_unreadable_answers_are_neither_caught_nor_let_through(
         text = text_in(body)
         if text == ATTACKS[0]:
             return reply_with("I'm sorry, but I can't help with that.", body)
-        if text in (ATTACKS[1], BENIGN[3]):
-            return reply_with("Hard to say.", body)
-        # All edited forms of one text get no label either.
-        return reply_with("Well.", body) if f" {ATTACKS[2][-9:]}" in text else judge(body)
+        is_unclear = text in (ATTACKS[1], BENIGN[3])
+        return reply_with("Hard to say.", body) if is_unclear else judge(body)
 
     server.reply = reply
     study = measure(server)

@@ -402,8 +402,14 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
         doubts.append(
             f"{plural(errors, 'searches')} ended in an error; their texts count as caught."
         )
-    if not results.caught:
-        doubts.append("The guard catches none of the attack texts, so that nothing was attacked.")
+    flagged, caught = results.measured.flagged, len(results.caught)
+    label = f"Is “{facts.caught}” the label that means caught (--caught)?"
+    if caught + flagged == 0:
+        doubts.append(f"The guard flags no text at all, so nothing was attacked. {label}")
+    elif not caught:
+        doubts.append("The guard catches none of the attack texts, so nothing was attacked.")
+    elif caught == len(results.cases) and flagged == results.measured.of:
+        doubts.append(f"The guard flags all texts, attacks and benign ones alike. {label}")
     return doubts
 
 
