@@ -95,7 +95,7 @@ def _gate(args: argparse.Namespace) -> None:
         verdict = verdict.with_page(console.shown(args.report))
     if args.markdown:
         write_whole(args.markdown, verdict_markdown(verdict), errors="replace")
-    console.print_result(args, verdict.plain, lambda: str(verdict))
+    console.print_result(args, verdict.plain, lambda: console.Lines(str(verdict)))
     if verdict.outcome == "cannot tell" and not args.strict:
         raise CannotTell(verdict.headline)
     if verdict.outcome != "pass":
