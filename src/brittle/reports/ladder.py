@@ -178,6 +178,8 @@ def held_line(ladder: Ladder) -> str:
         parts.append(f"out of budget {number(ladder.unfinished)} (more --budget may break them)")
     if ladder.untested:
         parts.append(f"not tested {number(ladder.untested)} (nothing to change)")
+    if ladder.without_label:
+        parts.append(f"no label {number(ladder.without_label)} (unparsed or refused, left out)")
     if ladder.checked:
         asked = f"{number(ladder.undecided)} of {plural(ladder.checked, 'broken texts')}"
         parts.append(f"{asked} flip under a random edit, too")

@@ -108,7 +108,7 @@ def test_refusals_and_unreadable_answers_are_neither_caught_nor_let_through(
     assert results.point.of + results.measured.of == len(BENIGN) - 1
     assert main(["show", "mine"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "no label, left out: 2 attack texts (1 refused, 1 unparsed), 1 benign text (1" in shown
+    assert "left out, because they got no label: 2 attack texts and 1 benign text" in shown
     assert "tokens read and" in shown
     page = study.view().html()
     assert "2 attack texts (1 refused, 1 unparsed)" in page

@@ -191,8 +191,8 @@ class GuardMeasuring:
             [as_item(text) for text in texts]
             for texts in (chosen, self.texts.fixing, self.texts.measuring)
         )
-        fixing_scored = scorer.scores(fixing, "benign texts")
-        measured_scored = scorer.scores(measuring, "benign texts")
+        fixing_scored = scorer.scores(fixing, "benign texts for the threshold")
+        measured_scored = scorer.scores(measuring, "benign texts for the false positives")
         attacks_scored = scorer.scores(attack_items, "attack texts")
         fixing_scores, measured_scores, attack_scores = (
             _scores_of(scorer, scored)

@@ -36,14 +36,13 @@ MAX_EXAMPLES = 9
 PAGE_TABLE = "costs-table"
 SETTINGS = ("pool", "attacks", "benign", "split", "caught", "at_fpr", "by", "limit", "budget")
 COST_EXPLAINED = (
-    "Medians over the texts that evade the guard; small: the middle half of them. Queries are "
-    "counted until the text that evades it."
+    "Medians over the texts that evade the guard, with the middle half of them in small print. "
+    "Queries are counted up to the one that evades it."
 )
 BENIGN_EXPLAINED = (
-    "Benign texts with the same edits, as many as the attack makes, at random places and without "
-    "a search. A guard that flags such texts whatever they say has no use for users who write in "
-    "this way. The recall on caught texts so edited is the floor: what is lost there needs no "
-    "attack."
+    "As many edits as the attack makes, but at random places. A guard that flags benign texts "
+    "because of such edits also stops users who write in this way. The recall on caught texts that "
+    "are edited at random is the floor: to get below it, no search is needed."
 )
 
 
@@ -84,16 +83,16 @@ def _terminal(study: GuardStudy) -> list[Any]:
     return [*lines, *_no_label(study), *_spent(study)]
 
 
-def _no_label(study: GuardStudy) -> list[str]:
+def _no_label(study: GuardStudy, has_reasons: bool = False) -> list[str]:
     """Say how many texts got no label, as they are: these count as neither caught nor missed."""
     results = study.results
     counts = {OVER_ATTACKS: results.reasons_without_label, OVER_BENIGN: results.benign_unscored}
     parts = [
-        f"{plural(sum(own.values()), what)} ({format_counts(own)})"
+        plural(sum(own.values()), what) + (f" ({format_counts(own)})" if has_reasons else "")
         for what, own in counts.items()
         if own
     ]
-    return [f"no label, left out: {', '.join(parts)}"] if parts else []
+    return [f"left out, because they got no label: {' and '.join(parts)}"] if parts else []
 
 
 def _spent(study: GuardStudy) -> list[str]:
@@ -122,7 +121,7 @@ def _page(study: GuardStudy) -> StudyPage:
             lines=[
                 f"{_point(study)}.",
                 _found(study),
-                *(f"{line.capitalize()}." for line in (*_no_label(study), *_spent(study))),
+                *(f"{line.capitalize()}." for line in (*_no_label(study, True), *_spent(study))),
             ],
         ),
         _recall_part(study),
@@ -152,7 +151,7 @@ def _point(study: GuardStudy) -> str:
     """Say in one line from which score on a text is caught."""
     point, caught = study.results.point, study.facts.caught
     if point.by == "labels":
-        return f"“{caught}” by the guard's own decision (it answers labels only)"
+        return f"“{caught}” by its own decision (labels only)"
     interval = f"{point.low:.3g}–{point.high:.3g}"
     texts = plural(point.of, OVER_BENIGN)
     return f"“{caught}” from {point.threshold:g} on ({interval}, by {texts})"
@@ -160,7 +159,7 @@ def _point(study: GuardStudy) -> str:
 
 def _found(study: GuardStudy) -> str:
     results, facts = study.results, study.facts
-    how = "found by its name" if results.by_name else "as asked for"
+    how = "found by its name" if results.by_name else "named by you"
     fixed = (
         f"The threshold flags {results.point.flagged:,} of {plural(results.point.of, OVER_BENIGN)}."
     )
@@ -168,9 +167,9 @@ def _found(study: GuardStudy) -> str:
         fixed = f"Of {plural(results.point.of, OVER_BENIGN)} it flags {results.point.flagged:,}."
     figure = _fpr(study)
     return (
-        f"The label that means caught is “{facts.caught}” ({how}). {fixed} Of {figure.of:,} "
-        f"others, which it has not seen, {_full(figure)} are flagged; asked for: "
-        f"{100 * facts.at_fpr:g}%."
+        f"The label that means caught is “{facts.caught}” ({how}). {fixed} Of the other "
+        f"{plural(figure.of, OVER_BENIGN)}, which did not fix it, {_full(figure)} are flagged; "
+        f"asked for: {100 * facts.at_fpr:g}%."
     )
 
 
@@ -192,17 +191,20 @@ def _recall_part(study: GuardStudy) -> Part:
     return Part(
         "Recall before and under attack",
         "Only texts that the guard catches are attacked, with "
-        f"{plural(study.facts.budget, 'queries')} each. All recalls are over the same texts.",
+        f"{plural(study.facts.budget, 'queries')} each. All recalls are over the same texts"
+        + (
+            ", but for those that got no label under an attack." if results.without_label() else "."
+        ),
         [Table(columns, rows, css=PAGE_TABLE)],
-        below="A class that is normalised by the target is undone before the guard reads a text: "
-        "it says nothing of the guard, so that there is no rate. The change has Newcombe's "
-        "interval for pairs.",
+        below="Where it says “normalised by the target”, the guard undoes the edits before it reads "
+        "a text: they cannot work, and there is no rate. The change has Newcombe's interval for "
+        "pairs.",
     )
 
 
 def _lost_cells(study: GuardStudy, *names: str) -> list[Cell]:
     lost, evaded = study.results.lost(*names), study.results.evaded(*names)
-    count = Cell(len(evaded), f"{len(evaded):,} of {plural(len(study.results.caught), 'caught')}")
+    count = Cell(len(evaded), f"{len(evaded):,}", [f"of {len(study.results.caught):,}"])
     without = study.results.without_label(*names)
     silent = [Cell(len(without))] if study.results.without_label() else []
     if lost.difference is None:
@@ -339,7 +341,7 @@ def _texts_part(study: GuardStudy) -> list[Part]:
             about += "" if row.level is None else f", level {row.level}"
             pair = [(("text", texts[row.case]),), (("text", row.adversarial or ""),)]
             shown.append(MarkedText(name, study.facts.caught, about, *pair))
-    lead = "Of each attack the text that evades the guard with the fewest characters changed."
+    lead = "For each attack, the text that evades the guard with the fewest characters changed."
     return [Part("Texts that evade the guard", lead, shown)] if shown else []
 
 

@@ -28,9 +28,9 @@ from typing import Any, Generic, TypeVar
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.redaction import redact
 from brittle.targets.answer_parsers import (
-    LineParser,
     BlackBoxClassifier,
     BlackBoxTranslator,
+    LineParser,
     ScoreParser,
     TextParser,
     of_transport,
