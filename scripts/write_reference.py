@@ -29,7 +29,7 @@ COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 COVERAGE = REFERENCE.parent / "papers" / "coverage.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
-EXAMPLES = 3
+EXAMPLES = 2
 """So many examples of a command are on its page; its help has the others."""
 SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
