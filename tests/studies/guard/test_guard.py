@@ -148,7 +148,7 @@ def test_labels_alone_have_their_own_operating_point() -> None:
     study = measure(LabelGuard(), by="look-alike")
     assert (study.results.point.by, study.results.point.threshold) == ("labels", 0.5)
     assert study.results.before.count == 5 and study.results.attacks["look-alike"].broken
-    assert "answers labels only" in study.view().html()
+    assert "by its own decision (labels only)" in study.view().html()
 
 
 def test_the_ladder_says_what_is_caught_at_each_level() -> None:
