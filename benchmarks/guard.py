@@ -120,7 +120,7 @@ def measured(folder: Path, model: str, prefix: str) -> dict[str, Any]:
         seed=SEED,
         name=f"{prefix.removesuffix(':') or 'as-it-is'}-{Path(model).stem}",
         folder=folder,
-        precision="bf16" if "." not in model else "float32",
+        precision="float32" if prefix or "." in model else "bf16",
         progress=print,
     )
     figures = study.summary()

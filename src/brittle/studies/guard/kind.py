@@ -69,7 +69,7 @@ def _flags(name: str, flags: Flags | None) -> dict[str, Any]:
 
 def text_rows(study: GuardStudy) -> list[dict[str, Any]]:
     """Return one row for every attack text, and one more for every attack on it."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one in study.results.unscored:
         rows.append({"case": one.case, "status": one.reason, "original": one.text})
     for case in study.results.cases:
