@@ -244,7 +244,7 @@ def test_a_huge_text_does_not_stop_a_study() -> None:
 def test_one_label_none_by_name_and_no_classifier_are_refused() -> None:
     guard = CountingGuard()
     guard.labels = ("fine", "not fine")  # type: ignore[assignment]
-    with pytest.raises(UsageError, match=r"none of these surely means.*--caught not fine"):
+    with pytest.raises(UsageError, match=r"none of these clearly means.*--caught not fine"):
         measure(guard)
     assert measure(guard, caught="NOT FINE", by="look-alike").facts.caught == "not fine"
     with pytest.raises(UsageError, match=r"Unknown attack 'look-alkie'. Did you mean 'look-alike'"):

