@@ -57,8 +57,8 @@ def caught_label(labels: Sequence[str], asked: str | None) -> tuple[str, bool]:
     """
     if len(labels) < 2:
         raise UsageError(
-            f"The guard has only one label ({', '.join(labels)}) and cannot decide; expected two or "
-            "more."
+            f"The guard has only one label ({', '.join(labels)}) and cannot decide; expected two "
+            "or more."
         )
     if asked is not None:
         index = find_label(asked, labels)
