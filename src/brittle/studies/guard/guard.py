@@ -129,8 +129,8 @@ def _caught_by(guard: Any, asked: str | None) -> tuple[str, bool]:
     """Return the label of a guard that means caught, and whether it was found by its name."""
     if answers_of(guard) != SCORES:
         raise UsageError(
-            f"The target {guard.name!r} answers texts; expected a classifier, which answers labels "
-            "or scores."
+            f"Got {guard.name!r}, which answers with texts; expected a classifier, which answers "
+            "with labels or scores."
         )
     silent = declared_by(guard, "silent")
     return caught_label([label for label in guard.labels if label not in silent], asked)
@@ -370,7 +370,7 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
     fewest = min(results.point.of, results.measured.of)
     if fewest < needed:
         doubts.append(
-            f"Only {fewest:,} benign texts of one half have a label; a rate of "
+            f"Only {plural(fewest, 'benign texts')} of one half got a label; a rate of "
             f"{100 * facts.at_fpr:g}% needs {needed:,}. Bring more benign texts."
         )
     low = results.false_positives.low
