@@ -33,7 +33,10 @@ from brittle_papers.spec import load_spec
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 PAPERS = ROOT / "docs" / "papers"
-PAPER_NAMES = ("attention", "hotflip", "imdb", "natural", "natural-texts", "transfer")
+PAPER_NAMES = (
+    *("attention", "attention-translation", "hotflip", "imdb"),
+    *("natural", "natural-texts", "transfer"),
+)
 Row = tuple[str, str, str]
 
 WHITE_BOX = (

@@ -1,7 +1,7 @@
 """What the self-attention paper's page and our translators must show, read from stored figures.
 
-`benchmarks/acceptance.py` prints it; `brittle papers attention --json` writes attention.json,
-`benchmarks/seq2seq.py` seq2seq.json.
+`benchmarks/acceptance.py` prints it; `brittle papers attention` writes attention.json,
+`brittle papers attention-translation` that of translators, `benchmarks/seq2seq.py` seq2seq.json.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from brittle_papers.page import load_notes
 
 Row = tuple[str, str, str]
-COMMAND = "brittle papers attention --json"
+CLASSIFIERS, TRANSLATED = PAPERS = ("attention", "attention-translation")
+COMMAND, TRANSLATION_COMMAND = (f"brittle papers {paper} --json" for paper in PAPERS)
 SEQ2SEQ_COMMAND = "python benchmarks/seq2seq.py MULTI30K"
 TASKS = ("sentiment", "entailment")
 RANDOM, GREEDY, BEST = "random-word", ("gs-gr", "gs-ec"), "best"
@@ -28,9 +29,9 @@ NO_REASON = "Not looked into yet"
 """How a note begins that nobody has written yet."""
 
 
-def load(papers: Path) -> dict[str, Any]:
-    """Load what the paper's command found; {} if it was not run."""
-    path = papers / "attention.json"
+def load(papers: Path, paper: str = CLASSIFIERS) -> dict[str, Any]:
+    """Load what a command of the paper found; {} if it was not run."""
+    path = papers / f"{paper}.json"
     content: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return content
 
@@ -112,25 +113,25 @@ def _column_order(task: str, table: Mapping[str, Mapping[str, Any]]) -> Iterator
 
 def translators(papers: Path) -> Iterator[Row]:
     """What typos cost every translator, and the success of the keyword attack."""
-    content = load(papers)
+    content = load(papers, TRANSLATED)
     for name in TRANSLATORS:
         row = content.get("typo", {}).get(name)
         if row is None:
-            yield f"{name}: typos not measured", COMMAND, "not done"
+            yield f"{name}: typos not measured", TRANSLATION_COMMAND, "not done"
             continue
         drop = row["drop"]
         line = f"{name}: typos cost {drop['value']:.2f} BLEU ({drop['low']:.2f}–{drop['high']:.2f})"
         enough = drop["of"] >= MIN_SENTENCES
-        yield f"{line} on {drop['of']} sentences", COMMAND, yes(enough)
+        yield f"{line} on {drop['of']} sentences", TRANSLATION_COMMAND, yes(enough)
     for name in TRANSLATORS:
         row = content.get("keyword", {}).get(name)
         if row is None:
-            yield f"{name}: keywords not measured", COMMAND, "not done"
+            yield f"{name}: keywords not measured", TRANSLATION_COMMAND, "not done"
             continue
         drawn = row["of"] + row["skipped"]
         line = f"{name}: keyword success {row['count']} of {row['of']} attacked sentences"
         enough = drawn >= MIN_SENTENCES and row["of"] > 0
-        yield f"{line}, of {drawn} drawn", COMMAND, yes(enough)
+        yield f"{line}, of {drawn} drawn", TRANSLATION_COMMAND, yes(enough)
 
 
 def theorem(file: Path) -> Iterator[Row]:
@@ -147,20 +148,20 @@ def theorem(file: Path) -> Iterator[Row]:
 
 
 def page(papers: Path) -> Iterator[Row]:
-    """Check that the page has its plots; that someone has looked at them, nobody can compute."""
-    file, command = papers / "attention.md", "brittle papers attention"
-    if not file.exists():
-        yield "the page is not written", command, "not done"
+    """Check that the pages have their plots; whether someone looked at them, nobody can compute."""
+    files, command = [papers / f"{paper}.md" for paper in PAPERS], COMMAND
+    if not all(file.exists() for file in files):
+        yield "a page is not written", command, "not done"
         return
-    text = file.read_text("utf-8")
+    text = "\n".join(file.read_text("utf-8") for file in files)
     plots = re.findall(r"\]\((.+?\.svg)\)", text)
     there = sum((papers / plot).exists() for plot in plots)
-    line = f"{there} of {len(plots)} plots are beside the page"
+    line = f"{there} of {len(plots)} plots are beside the pages"
     yield line, command, yes(0 < there == len(plots))
     tables = [name for name in (*map(str, range(1, 10)),) if not _names(text, "Table", name)]
     figures = [name for name in ("1", "2", "3", "4") if not _names(text, "Figure", name)]
     missing = [f"Table {n}" for n in tables] + [f"Figure {n}" for n in figures]
-    line = f"the page lacks {', '.join(missing)}" if missing else "Tables 1 to 9, Figures 1 to 4"
+    line = f"the pages lack {', '.join(missing)}" if missing else "Tables 1 to 9, Figures 1 to 4"
     yield line, command, yes(not missing)
 
 

@@ -58,7 +58,8 @@ examples:
   brittle papers imdb --scale small
   brittle papers hotflip --scale small --data ag_news/ --words sst2/
   brittle papers transfer --scale small --workers 2
-  brittle papers attention --data sst2/ --pairs snli/ --translations multi30k/
+  brittle papers attention --data sst2/ --pairs snli/
+  brittle papers attention-translation --data multi30k/
   brittle papers natural --scale small
   brittle papers natural-texts --data snli/ --translations multi30k/
 
@@ -76,7 +77,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: data for the word level, in the same form")
     add("--pairs", help="attention: data with premises and hypotheses, in the same form")
-    add("--translations", help="attention, natural-texts: data with sentences and translations")
+    add("--translations", help="natural-texts: data with sentences and translations")
     add(
         "--cases",
         type=positive,

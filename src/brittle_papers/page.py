@@ -120,10 +120,14 @@ class PaperPage:
 
 
 def write_page(page: PaperPage, folder: Path, name: str) -> Path:
-    """Write a page and its plots, and delete plots that only an older page had."""
+    """Write a page and its plots, and delete plots that only an older page of this name had.
+
+    Names of papers begin alike, so that plots of other pages are found, too: they stay.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    others = [f.read_text("utf-8") for f in folder.glob("*.md") if f.name != f"{name}.md"]
     for old in folder.glob(f"{name}-*.svg"):
-        if old.stem not in page.plots:
+        if old.stem not in page.plots and not any(f"({old.name})" in text for text in others):
             old.unlink()
     for plot, svg in page.plots.items():
         write_whole(folder / f"{plot}.svg", svg)

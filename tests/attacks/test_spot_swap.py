@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -237,6 +238,27 @@ def test_a_text_without_candidates_is_unfit_before_anything_is_asked(name: str) 
 
 
 @pytest.mark.parametrize("name", [*SPOT_ATTACKS, "random-word"])
+def test_a_vocabulary_may_come_from_a_file(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    context = RunContext(["no", "yes"], target_words=lambda: WORDS)
+
+    def words(text: str, size: int = 10) -> Any:
+        file.write_text(text, "utf-8")
+        attack: Any = build(name, {"vocabulary": size, "vocabulary_file": str(file)}, context)
+        return getattr(attack, "replace", attack).vocabulary
+
+    assert words("film\n\n well-made \nFilm\nnaïve\n") == ("film", "well-made", "naïve")
+    assert words("film\nplot\ncast\n", 2) == ("film", "plot")
+    with pytest.raises(UsageError, match="has 'two words'; expected one word a line"):
+        words("film\ntwo words\n")
+    with pytest.raises(UsageError, match="has no words"):
+        words("\n")
+    file.unlink()
+    with pytest.raises(UsageError, match="cannot be read"):
+        build(name, {"vocabulary_file": str(file)}, context)
+
+
+@pytest.mark.parametrize("name", [*SPOT_ATTACKS, "random-word"])
 def test_a_vocabulary_of_one_word_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"Got --vocabulary 1; expected .* 2 or more"):
         build(name, {"vocabulary": 1}, RunContext(["no", "yes"], target_words=lambda: WORDS))
@@ -285,7 +307,7 @@ def test_recipes_differ_by_their_parts_alone() -> None:
         asks = {Probe if name.startswith("gs") else Attend, Try}
         assert {*attack.asks} == (asks | {Embed} if name.endswith("ec") else asks)
     assert {s.name for s in settings(recipe("asmax-ec"))} == {
-        *("vocabulary", "nearest", "words", "layer", "attention_of")
+        *("vocabulary", "vocabulary_file", "nearest", "words", "layer", "attention_of")
     }
     assert {*SPOT_ATTACKS, "list", "random-word"} <= {*ATTACKS}
 

@@ -39,9 +39,16 @@ def cell(rate: float, draws: bool = False, reason: str = "") -> GridCell:
     return GridCell("run", tuple(rows), 0, 0)
 
 
-def study(task: str, rate: Rate) -> GridStudy:
-    targets = names.TARGETS if task == names.SENTIMENT else names.TARGETS[:2]
-    rows = (*names.ATTACKS, names.LAST_LAYER)
+OF_WORDS = tuple(f"{attack}{names.OF_WORDS}" for attack in ("asmin-gr", "asmax-gr"))
+
+
+def study(
+    task: str,
+    rate: Rate,
+    targets: tuple[str, ...] = names.TARGETS,
+    rows: tuple[str, ...] = (*names.ATTACKS, names.WORDNET_LIST, names.LAST_LAYER, *OF_WORDS),
+) -> GridStudy:
+    targets = targets if task == names.SENTIMENT else targets[:2]
     cases = tuple(GridCase(f"c{n}", "a", (("text", "x"),)) for n in range(CASES))
     cells = {
         row: {name: cell(rate(task, row, name), row == names.RANDOM) for name in targets}
@@ -69,9 +76,18 @@ def study(task: str, rate: Rate) -> GridStudy:
 
 
 def results(rate: Rate, tasks: tuple[str, ...] = names.CLASSIFIED) -> AttentionFigures:
-    found = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), {})
-    found.__dict__["studies"] = {task: study(task, rate) for task in tasks}
+    stored = {f"attacks for {task}": {"words": 800} for task in tasks}
+    found = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), stored)
+    invent_grids(found, rate, tasks)
     return found
+
+
+def invent_grids(found: AttentionFigures, rate: Rate, tasks: tuple[str, ...]) -> None:
+    """Put grids into results: all targets, the same with their own words, and word models."""
+    two = (names.LSTM, names.WORD_MODEL)
+    found.__dict__["studies"] = {task: study(task, rate) for task in tasks}
+    found.__dict__["own_words"] = {task: study(task, rate, rows=names.OWN_WORDS) for task in tasks}
+    found.__dict__["word_models"] = study(names.SENTIMENT, rate, two, names.ON_WORDS)
 
 
 def like_the_paper(task: str, attack: str, target: str) -> float:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from brittle.asks import NO_CANDIDATES
 from brittle.inside.measures import InsideRun
 from brittle.metrics.paired import Contrast
-from brittle.results import Result
 from brittle_papers.attention import results as names
 from brittle_papers.attention import stages
 from brittle_papers.attention.claims import AttentionFigures
@@ -26,7 +24,6 @@ from papers.invented_grids import (
     results,
     seen,
     study,
-    translated,
     upside_down,
 )
 from papers.judged import judged
@@ -40,7 +37,7 @@ def verdict(key: str, found: AttentionFigures) -> str | None:
 CLAIMED = (
     *("random-lowest", "greedy-highest", "consistently-lower", "greedy-lower"),
     *("attention-breaks-lstm", "last-layer", "entailment-lower", "entailment-harder"),
-    "highest-attention",
+    *("highest-attention", "word-models"),
 )
 
 
@@ -78,9 +75,28 @@ def test_both_greedy_attacks_are_almost_identical_within_five_points() -> None:
     assert verdict("identical", results(apart(0.3))) == "disagrees"
 
 
+def test_fewer_of_the_nearest_words_break_fewer_texts() -> None:
+    found = results(lambda task, attack, target: 0.5)
+    far = found.cell(names.SENTIMENT, names.GS_EC, names.LSTM)
+    assert far is not None and verdict("identical-nearest", found) == "agrees"
+    rows = tuple(replace(row, queries=2 + 1 + n) for n, row in enumerate(far.rows))  # n nearer
+    found.studies[names.SENTIMENT].cells[names.GS_EC][names.LSTM] = replace(far, rows=rows)  # type: ignore[index]
+
+    def broken(nearest: int | None) -> int:
+        cell = found.nearest_cell(names.SENTIMENT, names.LSTM, nearest)
+        assert cell is not None
+        return sum(row.status == "broken" for row in cell.rows)
+
+    assert [broken(k) for k in (1, 20, 50, 400, None)] == [1, 20, 50, 50, 50]
+    found.results["attacks for sentiment"]["words"] = 20
+    judgement = judged("identical-nearest", found)
+    assert judgement is not None and judgement.verdict == "disagrees"
+    assert "GS-EC with 10 words less GS-GR on BiLSTM, sentiment, -40.0" in judgement.evidence
+
+
 def test_without_pairs_and_translations_their_claims_are_left_out() -> None:
     found = results(like_the_paper, (names.SENTIMENT,))
-    for key in ("entailment-lower", "entailment-harder", "highest-attention", "keyword", "typo"):
+    for key in ("entailment-lower", "entailment-harder", "highest-attention"):
         assert judged(key, found) is None
     assert verdict("random-lowest", found) == "agrees"
 
@@ -111,7 +127,10 @@ def test_texts_without_candidates_count_as_held() -> None:
     assert statuses == [{"broken", "held"}, {"broken", "skipped"}]
 
 
-@pytest.mark.parametrize("key", ["stable-attention", "relative-change", "sparse"])
+INSIDE = ("stable-attention", "stable-attention-last", "relative-change", "sparse")
+
+
+@pytest.mark.parametrize("key", INSIDE)
 def test_what_is_seen_inside_is_compared_on_shared_cases(key: str) -> None:
     more, less = seen(0.6, 0.3, 0.8), replace(seen(0.2, 0.05, 0.5), target="other")
 
@@ -120,40 +139,16 @@ def test_what_is_seen_inside_is_compared_on_shared_cases(key: str) -> None:
         stored = {"inside for sentiment": {"limit": 10}}
         results = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), stored)
         results.__dict__["insides"] = {names.SENTIMENT: {names.GS_EC: both}}
+        results.__dict__["last_insides"] = both
         return results
 
     judgement = judged(key, found(more, less))
-    assert (
-        judgement is not None and judgement.verdict == "agrees" and "n = 10" in judgement.evidence
-    )
+    assert judgement is not None and judgement.verdict == "agrees"
+    shared = 20 if key == "stable-attention-last" else 10  # its task keeps to the limit
+    assert f"n = {shared}" in judgement.evidence
     assert verdict(key, found(less, more)) == "disagrees"
     assert verdict(key, found(seen(0.6, 0.3, 0.8, 9), less)) == "undecided"
     assert judged(key, found(more, replace(less, cases=()))) is None
-
-
-def test_translators_are_compared_sentence_by_sentence() -> None:
-    pytest.importorskip("sacrebleu")
-    good, fair, poor = (
-        *("a man walks a dog in the park", "a man walks a dog in a park"),
-        "a dog walks the man of a park",
-    )
-    rows = {
-        "typos for LSTM": [translated(n, fair, poor, True) for n in range(60)],
-        "typos for Transformer": [translated(n, good, fair, True) for n in range(60)],
-        "keywords for LSTM": [translated(n, fair, fair, n < 30) for n in range(60)],
-        "keywords for Transformer": [translated(n, fair, fair, n < 10) for n in range(60)],
-    }
-
-    def found(rows: dict[str, list[Result]]) -> AttentionFigures:
-        stored: dict[str, Any] = {name: {} for name in rows}
-        results = AttentionFigures(PaperRequest("attention", "small", "mr"), Path(), stored)
-        results.__dict__["_rows"] = rows
-        return results
-
-    keys = ("keyword", "typo", "bleu")
-    swapped = dict(zip(rows, (rows[name] for name in (*[*rows][1::-1], *[*rows][:1:-1]))))
-    assert [verdict(key, found(rows)) for key in keys] == ["agrees"] * 3
-    assert [verdict(key, found(swapped)) for key in keys] == ["disagrees"] * 3
 
 
 @pytest.mark.parametrize("key", ["theorem-mean", "theorem-tail"])

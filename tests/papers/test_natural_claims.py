@@ -20,8 +20,10 @@ from brittle_papers.natural.results import (
     LENET,
     NEURONS,
     NaturalResults,
+    accurate_classifiers,
     classifiers,
     dropout_classifiers,
+    repeated_classifiers,
 )
 from brittle_papers.spec import PaperRequest, load_spec
 from papers.judged import judged
@@ -60,15 +62,17 @@ def study(distance: dict[str, Any], accuracy: dict[str, float]) -> RobustnessStu
     )
 
 
-def run(cost: float | None, queries: int, l2: float) -> dict[str, Result]:
+def run(cost: float | None, queries: float, l2: float, growth: float = 0.0) -> dict[str, Result]:
+    """Invent a run whose costs spread around `cost`, and whose queries grow with them."""
     status: Any = "held" if cost is None else "broken"
+    spread = [0.5 + (n + 0.5) / DIGITS for n in range(DIGITS)]
     return {
         f"c{n}": replace(
             BASE,
             case=f"c{n}",
             status=status,
-            cost=cost,
-            queries=queries + n % 3,
+            cost=None if cost is None else cost * spread[n],
+            queries=round(queries + growth * spread[n]),
             l2=l2 + n % 2 / 10,
         )
         for n in range(DIGITS)
@@ -86,7 +90,7 @@ def results(
         cost, queries = hybrid
         by_target[f"searches on {target}"] = {
             "hybrid": run(cost, queries, l2),
-            "iterative": run(1.0, 1000, l2),
+            "iterative": run(1.0, 0, l2, growth=10_000),
             "uniform": run(2.0, queries, l2),
         }
     found.__dict__["_runs"] = by_target
@@ -99,12 +103,17 @@ def results(
     found.__dict__["figure_4"] = study(
         {line: 1.0 + trend * value for line, value in accuracy.items()}, accuracy
     )
+    further = {c.name: 0.93 + n / 400 for n, c in enumerate(accurate_classifiers())}
+    further |= {c.name: accuracy[c.line] for c in repeated_classifiers(all_of_them)}
+    found.__dict__["more"] = study(
+        {name: 1.0 + trend * value for name, value in further.items()}, further
+    )
     return found
 
 
-HOLDS = results(1.0, 1.4, (1.05, 200), 0.1, 1.0)
-OPPOSITE = results(1.4, 1.0, (1.4, 900), -0.1, -1.0)
-SAME = results(1.0, [0.9, 1.1] * (DIGITS // 2), (1.05, 200), 0.1, 1.0)
+HOLDS = results(1.0, 1.4, (1.05, 3600), 0.1, 1.0)
+OPPOSITE = results(1.4, 1.0, (1.4, 9000), -0.1, -1.0)
+SAME = results(1.0, [0.9, 1.1] * (DIGITS // 2), (1.05, 3600), 0.1, 1.0)
 
 
 def test_every_finding_is_judged_both_ways() -> None:
@@ -121,8 +130,38 @@ def test_what_is_level_is_undecided(key: str) -> None:
     assert judgement is not None and judgement.verdict == "undecided"
 
 
+def test_the_speed_is_judged_at_the_distances_of_the_paper() -> None:
+    assert HOLDS.speedup(FOREST).value == pytest.approx(12_400 / 3600, rel=0.01)
+    assert HOLDS.speedup(LENET).value == pytest.approx(16_100 / 3600, rel=0.01)
+    both = HOLDS.speedup("both")
+    assert both.value == pytest.approx(28_500 / 7200, rel=0.01) and both.of == 2 * DIGITS
+    found = results(1.0, 1.4, (1.05, 3600), 0.1, 1.0)
+    few = {
+        search: dict([*rows.items()][:5])
+        for search, rows in found.runs("searches on LeNet").items()
+    }
+    found.runs("searches on LeNet").update(few)
+    assert found.speedup(LENET).value is None
+    judgement = judged("speed", found)
+    assert judgement is not None and judgement.verdict == "undecided"
+
+
+def test_trainings_of_a_network_are_one_point_of_a_trend() -> None:
+    found = results(1.0, 1.4, (1.05, 3600), 0.1, 1.0)
+    by_name = {f.target: f for f in found.more.figures}
+    for classifier in repeated_classifiers(found.classifiers):
+        own = by_name[classifier.name]
+        found.robustness[classifier.name] = replace(own, accuracy=1.0, mean=(own.mean or 0) + 3)
+    first = found.by_dropout[0.9]
+    assert found.over_trainings(first).accuracy == pytest.approx((0.81 + 1 + 1) / 3)
+    assert found.over_trainings(first).mean == pytest.approx(
+        (found.robustness[first.name].mean or 0) + 2, abs=0.05
+    )
+    assert found.correlation("dropout").of == len(found.by_dropout)
+
+
 def test_adversaries_that_are_not_found_are_no_guarantee() -> None:
-    found = results(1.0, 1.4, (1.05, 200), 0.1, 1.0)
+    found = results(1.0, 1.4, (1.05, 3600), 0.1, 1.0)
     runs = found.runs("searches on LeNet")
     runs["hybrid"] = run(None, 500, 5.0)
     judgement = judged("guaranteed", found)
@@ -132,7 +171,7 @@ def test_adversaries_that_are_not_found_are_no_guarantee() -> None:
 
 def test_a_held_digit_has_the_largest_distance_but_no_mean() -> None:
     held: list[float | None] = [None] * 30 + [1.4] * 30
-    found = results(1.0, held, (1.05, 200), 0.1, 1.0)
+    found = results(1.0, held, (1.05, 3600), 0.1, 1.0)
     assert found.difference.of == 30 and found.difference.value == pytest.approx(0.4)
     assert found.largest("LeNet").value == 1.0 and found.largest("forest").value == 0.0
     assert found.sign_test.smaller == DIGITS
@@ -140,9 +179,10 @@ def test_a_held_digit_has_the_largest_distance_but_no_mean() -> None:
 
 def test_the_eighty_classifiers() -> None:
     every = classifiers()
-    assert len(every) == len({c.line for c in every}) == 80 and {c.kind for c in every} == set(
-        KINDS
-    )
+    further = accurate_classifiers()
+    assert len(every) == len({c.line for c in every}) == 80
+    assert {c.kind for c in every} | {c.kind for c in further} == set(KINDS)
+    assert not {c.line for c in every} & {c.line for c in further}
     assert [c.settings["hidden"] for c in every[:10]] == list(NEURONS)
     assert list(dropout_classifiers(every)) == [n / 10 for n in range(9, -1, -1)]
     assert HOLDS.correlation("all").value == pytest.approx(1.0)

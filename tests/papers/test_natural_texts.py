@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brittle.errors import UsageError
 from brittle.goals.parsing import parse_goal
+from brittle.metrics.samples import sample_results
+from brittle.results import Result
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study import study_of
 from brittle.workflow.tasks import Task
-from brittle_papers.attention import stages as translation
+from brittle_papers.attention_translation import stages as translation
 from brittle_papers.claims import Verdict
 from brittle_papers.natural_texts import page as texts_page
 from brittle_papers.natural_texts import stages
@@ -24,6 +28,7 @@ from brittle_papers.natural_texts.results import (
     LSTM,
     Compared,
     TextResults,
+    readings,
     shown_cases,
 )
 from brittle_papers.paper import build_request, load_paper, plan_of, reproduce
@@ -212,3 +217,64 @@ def test_the_order_is_judged_by_intervals(shift: float | None, verdict: Verdict)
     weak = study.study.changed(targets=("average", "LSTM"))
     found.__dict__["compared"] = Compared(weak)
     assert judged("largest", found) is None
+
+
+def test_cases_that_are_exactly_level_are_counted_apart() -> None:
+    far = float("inf")
+    study = invented({"LSTM": [1.0, 2.0, 3.0, None, far], "average": [2.0, 2.0, 1.0, 1.0, far]})
+    level = study.level("average", "LSTM")
+    assert (level.count, level.of) == (2, 4)
+    assert study.farther("average", "LSTM").of == 2
+
+
+def winner(case: int, source: str, translation: str) -> Result:
+    row = replace(sample_results()[0], case=f"c{case}", status="broken", label=None)
+    return replace(row, adversarial=source, adversarial_answer=translation)
+
+
+def test_a_dropped_verb_counts_only_if_a_reading_confirms_it() -> None:
+    read = [*readings().items()]
+    dropped = [key for key, is_dropped in read if is_dropped]
+    kept = [key for key, is_dropped in read if not is_dropped]
+    assert dropped and kept
+
+    def found(keys: list[tuple[str, str]], held: int = 0) -> TextResults:
+        task = f"{probes.DROPPED}, {probes.OURS}"
+        rows = [winner(n, *key) for n, key in enumerate(keys)]
+        rows += [replace(winner(len(rows) + n, "", ""), status="held") for n in range(held)]
+        results = TextResults(PaperRequest("natural-texts", "tiny", "snli"), Path(), {task: {}})
+        results.__dict__["_rows"] = {task: rows}
+        return results
+
+    both = found([dropped[0], kept[0], kept[0]], held=7)
+    assert both.read(probes.OURS) == [True, False, False]
+    assert (both.confirmed(probes.OURS).count, both.confirmed(probes.OURS).of) == (1, 10)
+    judgement = judged("dropped", both)
+    assert judgement is not None and judgement.verdict == "agrees"
+    assert "10.0% (" in judgement.evidence and "3 of 3 found read" in judgement.evidence
+    none = judged("dropped", found([kept[0]] * 5))
+    assert none is not None and none.verdict == "undecided" and "0.0%" in none.evidence
+    unread = judged("dropped", found([dropped[0]] * 5 + [("A man sits.", "Ein Mann.")]))
+    assert unread is not None and unread.verdict == "undecided"
+    assert "5 of 6 found read" in unread.evidence
+
+
+@pytest.mark.parametrize(("source", "translation"), [key for key, d in readings().items() if not d])
+def test_what_was_read_as_no_dropped_verb_is_not_found_any_more(
+    source: str, translation: str
+) -> None:
+    case: Any = SimpleNamespace(start=None)
+    language = "Portuguese" if "õ" in translation or "enquanto" in translation else ""
+    language = language or ("Portuguese" if translation.startswith("Um ") else "Spanish")
+    goals = {one.name: one.goals()[probes.DROPPED] for one in probes.LANGUAGES.values()}
+    goal: Any = parse_goal(goals[language])
+    assert not goal._measure(case, source, translation)[1]
+    assert goal._measure(case, "a man sits and laughs", "nada")[0] == 0.5
+
+
+def test_the_papers_own_sentences_are_all_there() -> None:
+    tables = load_spec("natural-texts").tables
+    assert {row["table"] for row in tables["paper sentences"].values()} == {"4", "5", "11", "12"}
+    for pair in tables["paper pairs"].values():
+        assert {"premise", "hypothesis", *pair["changes"]} <= {*pair}
+        assert list(pair["changes"]) == ["average", "LSTM", "TreeLSTM"]

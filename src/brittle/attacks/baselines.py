@@ -15,8 +15,12 @@ from typing import Annotated, ClassVar
 from brittle.asks import NO_CANDIDATES, Case, Sample, Search, Tag, Try, Unfit
 from brittle.attacks.recipes import RunContext, check_count, check_share, max_words
 from brittle.attacks.registry import registered
-from brittle.attacks.spot_swap import VOCABULARY_SIZE, VocabularySize
-from brittle.attacks.substitutes import TEXTS_PER_ASK, replacements, substitutes, take_words
+from brittle.attacks.substitutes import (
+    TEXTS_PER_ASK,
+    VocabularySettings,
+    replacements,
+    substitutes,
+)
 from brittle.candidates import Proposal
 from brittle.candidates.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.text import Text
@@ -92,9 +96,9 @@ class RandomWord:
 def random_word(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     draws: Annotated[int, "random replacements to try in each text"] = 1000,
 ) -> RandomWord:
     """Replace one random word by a random one, many times; count how often it works."""
     check_count(draws=draws)
-    return RandomWord(take_words(context.target_words(), vocabulary), draws)
+    return RandomWord(source.words(context.target_words), draws)

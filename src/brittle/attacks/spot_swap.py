@@ -24,24 +24,22 @@ from brittle.attacks.substitutes import (
     InRandomOrder,
     Replace,
     Select,
+    VocabularySettings,
     check_attention,
     replacements,
     substitutes,
-    take_words,
 )
 from brittle.candidates import Proposal
 from brittle.candidates.choice import CandidateSettings, ListSettings, choose_proposal
 from brittle.english.sentence_encoder import installed_encoders
 from brittle.text import Text
 
-VocabularySize = Annotated[int, "choose from this many of the target's most frequent words"]
 Words = Annotated[int, "largest number of words to change, the most important first"]
 Nearest = Annotated[int | None, "try only the k nearest words (default: all)"]
 Layer = Annotated[str, "layer whose attention to use: first, last, or a number from 1"]
 AttentionOf = Annotated[
     str, "whose attention to use: summary (the position the classifier reads) or words"
 ]
-VOCABULARY_SIZE = 2000
 
 
 @dataclass(frozen=True)
@@ -94,37 +92,37 @@ class SpotSwap:
 def gs_gr(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     words: Words = 1,
 ) -> SpotSwap:
     """Erase words to find the weak spot, then try random words there."""
-    return SpotSwap(ByErasure(), _random(context, vocabulary), _checked(words))
+    return SpotSwap(ByErasure(), _random(context, source), _checked(words))
 
 
 @registered("gs-ec")
 def gs_ec(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     nearest: Nearest = None,
     words: Words = 1,
 ) -> SpotSwap:
     """Erase words to find the weak spot, then try words by embedding distance."""
-    return SpotSwap(ByErasure(), _nearest(context, vocabulary, nearest), _checked(words))
+    return SpotSwap(ByErasure(), _nearest(context, source, nearest), _checked(words))
 
 
 @registered("asmin-gr")
 def asmin_gr(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     words: Words = 1,
     layer: Layer = FIRST,
     attention_of: AttentionOf = SUMMARY,
 ) -> SpotSwap:
     """Take the word with the lowest attention, then try random words there."""
     return SpotSwap(
-        _attention(True, layer, attention_of), _random(context, vocabulary), _checked(words)
+        _attention(True, layer, attention_of), _random(context, source), _checked(words)
     )
 
 
@@ -132,7 +130,7 @@ def asmin_gr(
 def asmin_ec(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     nearest: Nearest = None,
     words: Words = 1,
     layer: Layer = FIRST,
@@ -141,7 +139,7 @@ def asmin_ec(
     """Take the word with the lowest attention, then try words by embedding distance."""
     return SpotSwap(
         _attention(True, layer, attention_of),
-        _nearest(context, vocabulary, nearest),
+        _nearest(context, source, nearest),
         _checked(words),
     )
 
@@ -150,14 +148,14 @@ def asmin_ec(
 def asmax_gr(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     words: Words = 1,
     layer: Layer = FIRST,
     attention_of: AttentionOf = SUMMARY,
 ) -> SpotSwap:
     """Take the word with the highest attention, then try random words there."""
     return SpotSwap(
-        _attention(False, layer, attention_of), _random(context, vocabulary), _checked(words)
+        _attention(False, layer, attention_of), _random(context, source), _checked(words)
     )
 
 
@@ -165,7 +163,7 @@ def asmax_gr(
 def asmax_ec(
     *,
     context: RunContext = RunContext(),
-    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    source: VocabularySettings = VocabularySettings(),
     nearest: Nearest = None,
     words: Words = 1,
     layer: Layer = FIRST,
@@ -174,19 +172,21 @@ def asmax_ec(
     """Take the word with the highest attention, then try words by embedding distance."""
     return SpotSwap(
         _attention(False, layer, attention_of),
-        _nearest(context, vocabulary, nearest),
+        _nearest(context, source, nearest),
         _checked(words),
     )
 
 
-def _random(context: RunContext, size: int) -> InRandomOrder:
-    return InRandomOrder(take_words(context.target_words(), size))
+def _random(context: RunContext, source: VocabularySettings) -> InRandomOrder:
+    return InRandomOrder(source.words(context.target_words))
 
 
-def _nearest(context: RunContext, size: int, nearest: int | None) -> ByEmbeddingDistance:
+def _nearest(
+    context: RunContext, source: VocabularySettings, nearest: int | None
+) -> ByEmbeddingDistance:
     if nearest is not None:
         check_count(nearest=nearest)
-    return ByEmbeddingDistance(take_words(context.target_words(), size), nearest)
+    return ByEmbeddingDistance(source.words(context.target_words), nearest)
 
 
 def _attention(lowest: bool, layer: str, attention_of: str) -> ByAttention:

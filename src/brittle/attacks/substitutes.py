@@ -14,10 +14,11 @@ they return the text with which the search may go on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ from brittle.candidates import ContextProposal, Proposal
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
 from brittle.moves import EditRequest, EditSpace
-from brittle.text import Text, Word
+from brittle.text import Text, Word, is_word
 
 if TYPE_CHECKING:
     from brittle.candidates.entities import Entities
@@ -296,8 +297,47 @@ def replacements(vocabulary: Sequence[str], old: Word) -> list[str]:
     return [word for word in vocabulary if word.casefold() != own]
 
 
+@dataclass(frozen=True)
+class VocabularySettings:
+    """Which words are tried: the settings that attacks with a vocabulary share.
+
+    Targets that are compared need one list: their own most frequent words differ.
+    """
+
+    vocabulary: Annotated[int, "choose from this many of the target's most frequent words"] = 2000
+    vocabulary_file: Annotated[str | None, "file of words to choose from, one a line"] = None
+
+    def words(self, target_words: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+        """Take the first words of the file, or else of what the target knows."""
+        own = read_words(self.vocabulary_file) if self.vocabulary_file else target_words()
+        return take_words(own, self.vocabulary)
+
+
+def read_words(file: str | Path) -> tuple[str, ...]:
+    """Read a list of words, one a line; a word that differs by case alone is listed once."""
+    try:
+        lines = Path(file).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"--vocabulary-file {str(file)!r} cannot be read: {error}. It is a text file in UTF-8 "
+            "with one word a line."
+        ) from error
+    odd = next((line for line in map(str.strip, lines) if line and not is_word(line)), None)
+    if odd is not None:
+        raise UsageError(
+            f"--vocabulary-file {str(file)!r} has {odd!r}; expected one word a line. Remove it."
+        )
+    words: dict[str, str] = {}
+    for line in map(str.strip, lines):
+        if line:
+            words.setdefault(line.casefold(), line)
+    if not words:
+        raise UsageError(f"--vocabulary-file {str(file)!r} has no words. Write one a line.")
+    return tuple(words.values())
+
+
 def take_words(target_words: Sequence[str], size: int) -> tuple[str, ...]:
-    """Take the first words of a target's vocabulary; without one, the most common English words."""
+    """Take the first words of a vocabulary; without one, the most common English words."""
     if not (isinstance(size, int) and size >= 2):
         raise UsageError(
             f"Got --vocabulary {size!r}; expected a whole number, 2 or more: a word "

@@ -305,6 +305,8 @@ def parse_number(value: str, what: str, example: str) -> float:
 
 
 AT_LEAST = 2  # words in the source
+ANY_END = "*"
+"""The end of a form that stands for all words that begin like it."""
 Forms = tuple[str, ...]
 
 
@@ -312,7 +314,8 @@ Forms = tuple[str, ...]
 class Dropped:
     """The source has two of the words or more, and the translation has some of them, not all.
 
-    `words` are the forms of a word in the source, each with the forms of its partner. The loss is
+    `words` are the forms of a word in the source, each with the forms of its partner; sitz* is
+    every form that begins so, as nouns of the same stem do. The loss is
     up to ¼ as words come into the source, up to ½ as the translation of the original goes away, and
     ½ if all partners are gone; a winner's is above ½ and rises as less is left of a partner.
     """
@@ -363,5 +366,18 @@ class Dropped:
 
 
 def _nearest(words: list[str], forms: Forms) -> float:
-    """Return how near words come to one of the forms: 1 if it is there."""
-    return max(best_match(words, folded_words(form)) for form in forms)
+    """Return how near words come to one of the forms: 1 if it is there.
+
+    A form that ends in * stands for all words that begin so.
+
+    >>> _nearest(["zwei", "tänzer"], ("tanzt", "tänz*")), _nearest(["ein", "tänzer"], ("tanzt*",))
+    (1.0, 0.5454545454545454)
+    """
+    return max(_match(words, form) for form in forms)
+
+
+def _match(words: list[str], form: str) -> float:
+    parts = folded_words(form)
+    if form.endswith(ANY_END) and any(word.startswith(parts[-1]) for word in words):
+        return 1.0
+    return best_match(words, parts)

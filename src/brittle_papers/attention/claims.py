@@ -16,7 +16,6 @@ from brittle_papers.claims import (
     Judge,
     JudgedClaim,
     Verdict,
-    above,
     altogether,
     below,
     format_change,
@@ -81,6 +80,30 @@ class AttentionFigures(AttentionResults):
             }
         )
 
+    def nearest_less_all(self) -> Gaps | None:
+        """Compare GS-EC with the nearest half of the words with GS-GR, on every target."""
+        gaps: dict[str, Difference | None] = {}
+        for task, target in self._cells():
+            most = self.results[f"attacks for {task}"]["words"] // 2
+            pair = self.cell(task, results.GS_GR, target), self.nearest_cell(task, target, most)
+            if pair[0] is not None and pair[1] is not None:
+                name = f"GS-EC with {most} words less GS-GR on {target}, {task}"
+                gaps[name] = results.difference(pair[0], pair[1])
+        return _known(gaps)
+
+    def word_transformer_less_lstm(self) -> Gaps | None:
+        """Compare the Transformer with the LSTM's words with it, attack by attack."""
+        cells = self.word_models.results.cells
+        return _known(
+            {
+                f"{_name(attack)} on {results.WORD_MODEL} less {results.LSTM}": results.difference(
+                    cells[attack][results.LSTM], cells[attack][results.WORD_MODEL]
+                )
+                for attack in results.ON_WORDS
+                if {results.LSTM, results.WORD_MODEL} <= cells[attack].keys()
+            }
+        )
+
     def highest_less_lowest(self, task: str) -> Gaps | None:
         """Compare the attacks at the highest attention with those at the lowest."""
         if task not in self.studies:
@@ -112,10 +135,6 @@ class AttentionFigures(AttentionResults):
                     gaps[f"{_name(attack)} on {target}"] = gap
         return _known(gaps)
 
-    def drop_of_bleu(self) -> Figure | None:
-        """Compute the BLEU that typos cost the Transformer less what they cost the LSTM."""
-        return None if self.compared_bleu is None else self.compared_bleu.drop
-
 
 def _name(attack: str) -> str:
     return results.attack_name(attack)
@@ -139,6 +158,14 @@ def _inside(found: AttentionFigures, measure: Measure) -> JudgedClaim | None:
     return JudgedClaim(verdict, evidence)
 
 
+def _last_layer_attention(found: AttentionFigures) -> JudgedClaim | None:
+    figure = found.compare_last_layer(word_attention_shift, results.LSTM, results.ENCODER)
+    if figure.value is None:
+        return None
+    verdict = below(interval_of(figure)) if figure.of >= MIN_SHARED else "undecided"
+    return JudgedClaim(verdict, f"over the cases broken on both {format_change(figure)}")
+
+
 def relative(case: InsideCase) -> float | None:
     """Return Re of a case."""
     return case.relative
@@ -147,15 +174,6 @@ def relative(case: InsideCase) -> float | None:
 def first_layer_spread(case: InsideCase) -> float | None:
     """Return how far the change has spread after the first layer."""
     return spread(case, FIRST_LAYER) if len(case.changes) > FIRST_LAYER else None
-
-
-def _bleu(found: AttentionFigures) -> JudgedClaim | None:
-    compared = found.compared_bleu
-    if compared is None:
-        return None
-    verdict = altogether([above(interval_of(f)) for f in (compared.before, compared.after)])
-    before, after = format_change(compared.before), format_change(compared.after)
-    return JudgedClaim(verdict, f"before {before}, under typos {after}")
 
 
 def _theorem_mean(found: AttentionFigures) -> JudgedClaim | None:
@@ -185,9 +203,9 @@ def _theorem_tail(found: AttentionFigures) -> JudgedClaim | None:
 
 JUDGES: Mapping[str, Judge[AttentionFigures]] = {
     "stable-attention": lambda found: _inside(found, word_attention_shift),
+    "stable-attention-last": _last_layer_attention,
     "relative-change": lambda found: _inside(found, relative),
     "sparse": lambda found: _inside(found, first_layer_spread),
-    "bleu": _bleu,
     "theorem-mean": _theorem_mean,
     "theorem-tail": _theorem_tail,
 }

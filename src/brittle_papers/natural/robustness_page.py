@@ -14,7 +14,12 @@ from brittle.reports.axes import PlotArea, draw, padded_range, ticks_inside, ton
 from brittle.reports.plots import scatter_figure
 from brittle_papers.declared import add_table
 from brittle_papers.natural import sheets
-from brittle_papers.natural.results import KINDS, DigitClassifier, NaturalResults
+from brittle_papers.natural.results import (
+    KINDS,
+    DigitClassifier,
+    NaturalResults,
+    repeated_classifiers,
+)
 from brittle_papers.page import PaperPage, format_table
 
 
@@ -64,7 +69,13 @@ def add_table_6(page: PaperPage, found: NaturalResults) -> None:
 
 def add_figure_4(page: PaperPage, found: NaturalResults) -> None:
     study = found.figure_4
-    page.add_section("figure 4", digits=len(study.cases), classifiers=len(study.targets))
+    page.add_section(
+        "figure 4",
+        digits=len(study.cases),
+        classifiers=len(study.targets),
+        further=len(found.accurate_classifiers),
+        scored=study.scored,
+    )
     neurons = {f"{c.settings['hidden']:g}": c for c in found.by_neurons}
     dropouts = {f"{rate:g}": c for rate, c in found.by_dropout.items()}
     for letter, what, shown in (("a", "neurons", neurons), ("b", "dropout rate", dropouts)):
@@ -74,22 +85,21 @@ def add_figure_4(page: PaperPage, found: NaturalResults) -> None:
         ):
             figure = trend_figure(list(shown), {label: figures}, what, label)
             page.add_plot(f"natural-figure-4{letter}-{name}", figure, f"{label} by {what}")
+    every = [*found.classifiers, *found.accurate_classifiers]
     clouds = {
         kind: [
             (float(own.accuracy or 0.0), own.mean)
-            for c in found.classifiers
-            if c.kind == kind and (own := found.robustness[c.line]).mean is not None
+            for c in every
+            if c.kind == kind and (own := found.robustness[c.name]).mean is not None
         ]
         for kind in KINDS
     }
     figure = scatter_figure(clouds, "accuracy", "mean Δz")
-    page.add_plot(
-        "natural-figure-4c", figure, f"accuracy and mean Δz of {len(study.targets)} classifiers"
-    )
+    page.add_plot("natural-figure-4c", figure, f"accuracy and mean Δz of {len(every)} classifiers")
     add_table(page, "figure 4", found)
     page.record(
         ["figure 4", "classifiers"],
-        {c.line: _recorded(found, c) for c in found.classifiers},
+        {c.name: _recorded(found, c) for c in [*every, *repeated_classifiers(found.classifiers)]},
     )
     _times(page, found)
     drawn, distances = sheets.figure_4d(found)
@@ -127,11 +137,11 @@ def _accuracy(found: NaturalResults, classifier: DigitClassifier) -> Figure:
 
 
 def _recorded(found: NaturalResults, classifier: DigitClassifier) -> dict[str, Any]:
-    own = found.robustness[classifier.line]
+    own = found.robustness[classifier.name]
     return {
         "kind": classifier.kind,
         "accuracy": own.accuracy,
         "Δz": own.mean,
         "found": own.found,
-        "reconstruction not kept": found.figure_4.lost(classifier.line),
+        "reconstruction not kept": found.lost(classifier),
     }

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brittle.attacks.natural import open_part, placed
 from brittle.data import Dataset
 from brittle.formatting import plural
 from brittle.generators import open_generator
 from brittle.kinds import kind_named
-from brittle.metrics.intervals import bootstrap_ratio
+from brittle.metrics.intervals import RESAMPLES, bootstrap_ratio
 from brittle.metrics.summary import Figure
 from brittle.opening import load_zoo
 from brittle.results import Result
@@ -81,6 +82,8 @@ def labels_kept(
 
 HYBRID, ITERATIVE, UNIFORM = SEARCHES = ("hybrid", "iterative", "uniform")
 THIRDS = 3
+MIN_FITTED = 8
+"""With fewer cases no line is fitted through their queries."""
 Rows = Mapping[str, Result]
 """The rows of a run by their cases."""
 Report = Callable[[str], None]
@@ -211,6 +214,54 @@ def ratio(rows: Mapping[str, Rows], measure: str, a: str, b: str = ITERATIVE) ->
     return Figure(sum(first) / sum(second), low, high, None, len(shared), over)
 
 
+def speedup_at(searches: Sequence[tuple[Mapping[str, Rows], float]]) -> Figure:
+    """Estimate the queries of iterative over those of hybrid search at distances Δz.
+
+    Each of `searches` has runs on a target and the distance to judge it at; several are added.
+    Iterative search asks in proportion to Δz; hybrid search halves its range, so its queries follow
+    the logarithm of Δz, by least squares. The interval is from a bootstrap over digits.
+    """
+    parts = [(_searched(rows), distance) for rows, distance in searches]
+    total = sum(len(own) for own, _ in parts)
+    over = "cases broken by hybrid and iterative"
+    if min(len(own) for own, _ in parts) < MIN_FITTED:
+        return Figure(None, None, None, None, total, over)
+    rng = np.random.default_rng(0)
+    draws = [
+        _speedup([(own[rng.integers(0, len(own), len(own))], d) for own, d in parts])
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Figure(_speedup(parts), float(low), float(high), None, total, over)
+
+
+def _searched(rows: Mapping[str, Rows]) -> NDArray[np.float64]:
+    """Return for every compared case the Δz and the queries of both searches."""
+    hybrid, iterative = rows[HYBRID], rows[ITERATIVE]
+    found = [
+        (float(iterative[c].cost or 0.0), hybrid[c].queries, iterative[c].queries)
+        for c in compared_cases(rows)
+    ]
+    return np.array(found, dtype=np.float64).reshape(-1, 3)
+
+
+def _speedup(parts: Sequence[tuple[NDArray[np.float64], float]]) -> float:
+    slow = sum(float(own[:, 2].mean() / own[:, 0].mean()) * d for own, d in parts)
+    return slow / sum(_queries_at(own[:, 0], own[:, 1], d) for own, d in parts)
+
+
+def _queries_at(distance: NDArray[np.float64], queries: NDArray[np.float64], at: float) -> float:
+    """Fit queries by the logarithm of the distance, and return the fit's value at one."""
+    logs = np.log(distance)
+    spread = float(logs.var())
+    slope = (
+        float(((logs - logs.mean()) * (queries - queries.mean())).mean()) / spread
+        if spread
+        else 0.0
+    )
+    return float(queries.mean() + slope * (np.log(at) - logs.mean()))
+
+
 def search_figures(rows: Mapping[str, Rows]) -> dict[str, Any]:
     """Compare the searches on the cases that both of hybrid and iterative broke."""
     common = compared_cases(rows)
@@ -232,6 +283,10 @@ def search_figures(rows: Mapping[str, Rows]) -> dict[str, Any]:
             {
                 "mean Δz": _mean([costs(rows[ITERATIVE])[case] for case in part]),
                 "queries, hybrid over iterative": _ratio(rows, list(part), "queries"),
+                **{
+                    f"mean queries, {search}": _mean([rows[search][c].queries for c in part])
+                    for search in (HYBRID, ITERATIVE)
+                },
             }
             for part in np.array_split(np.array(common), min(THIRDS, len(common)))
         ]

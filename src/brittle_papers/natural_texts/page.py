@@ -9,7 +9,7 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
 from brittle.results import Result
-from brittle_papers.attention import stages as translation
+from brittle_papers.attention_translation import stages as translation
 from brittle_papers.claims import Judge, JudgedClaim, above, format_value, interval_of
 from brittle_papers.data import source_digest
 from brittle_papers.declared import add_table
@@ -24,6 +24,8 @@ PARSER = "spacy"
 SHOWN_CASES = 6
 SHOWN_NEIGHBOURS = 8
 SHOWN_PROBES = 3
+MARKS = ("s", "s′")
+"""The paper's marks of a sentence and of its adversary."""
 NO_THIRD = "{} not installed where this was run."
 
 
@@ -54,6 +56,17 @@ def _robustness(page: PaperPage, found: TextResults) -> None:
     study = found.compared.study
     page.add_section("robustness", cases=len(study.cases), radius=study.settings["radius"])
     add_table(page, "entailment distance", found)
+    names = found.compared.names
+    pairs = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :]]
+    page.add_section("level")
+    rows: dict[str, Row] = {}
+    for a, b in pairs:
+        level, farther = found.compared.level(a, b), found.compared.farther(a, b)
+        cells = [TableCell(level, "level"), TableCell(farther, "farther")]
+        rows[f"{b}, {a}"] = [f"{b} and {a}", *cells]
+    page.add_table(
+        "level", ["classifiers", "exactly level", "the first farther, of the rest"], rows
+    )
 
 
 def _sentences(page: PaperPage, found: TextResults) -> None:
@@ -72,6 +85,45 @@ def _sentences(page: PaperPage, found: TextResults) -> None:
             change = f"{row.predicted} → {row.became}"
             lines.append([name, f"h′: {row.adversarial}", change, f"{row.distance:.2f}"])
     page.add(format_table(["classifier", "sentences", "label", "Δz"], lines, of_words=True))
+
+
+def _paper_pairs(page: PaperPage, found: TextResults) -> None:
+    page.add_section("paper pairs")
+    lines = []
+    predicted = found.results["pairs of the paper"]["predicted"]
+    for name, pair in page.spec.tables["paper pairs"].items():
+        lines.append([name, f"p: {pair['premise']} h: {pair['hypothesis']}", "", ""])
+        for classifier, (before, after) in predicted[name].items():
+            own = f"h′: {pair[classifier]}"
+            quoted = pair["changes"][classifier]
+            lines.append([classifier, own, quoted, f"{before} → {after}"])
+    head = ["classifier", "sentences of the paper", "paper (quoted)", "here"]
+    page.add(format_table(head, lines, of_words=True))
+
+
+def _paper_sentences(page: PaperPage, found: TextResults) -> None:
+    """Show what our translators make of the paper's sentences, where they were asked."""
+    asked = {
+        name: found.results[task]["translations"]
+        for name in probes.TRANSLATORS
+        if (task := f"sentences of the paper, {name}") in found.results
+    }
+    if not asked:
+        return
+    page.add_section("paper sentences")
+    for name, translations in asked.items():
+        lines = [
+            [
+                row["table"],
+                f"{mark}: {row[mark]}",
+                row[f"translated {mark}"],
+                translations[row[mark]],
+            ]
+            for row in page.spec.tables["paper sentences"].values()
+            for mark in MARKS
+        ]
+        head = ["table", "sentence of the paper", "Google Translate, 2017 (quoted)", name]
+        page.add(format_table(head, lines, of_words=True))
 
 
 def _people(page: PaperPage, found: TextResults) -> None:
@@ -103,6 +155,16 @@ def _probes(page: PaperPage, found: TextResults) -> None:
             rows[task] = [f"{name}, {language.name}", what, *cells]
     head = ["translator", "probe", "found here", "mean Δz", "not searched"]
     page.add_table("probes", head, rows)
+    page.add_section("readings")
+    read_rows: dict[str, Row] = {}
+    for name in found.probed(probes.DROPPED):
+        counts = {
+            "found": len(found.winners(probes.DROPPED, name)),
+            "read": len(found.read(name)),
+        }
+        cells = [TableCell(count, key) for key, count in counts.items()]
+        read_rows[name] = [name, *cells, TableCell(found.confirmed(name), "confirmed")]
+    page.add_table("readings", ["translator", "found", "read", "confirmed, of searches"], read_rows)
     lines = [line for name in asked for line in _found(name, found)]
     if lines:
         page.add_section("examples")
@@ -140,6 +202,22 @@ def _passes(probe: str) -> Judge[TextResults]:
     return judge
 
 
+def _dropped(found: TextResults) -> JudgedClaim | None:
+    """Judge by the sentences that a reading confirmed; while some are unread, it is undecided."""
+    rates = found.probed(probes.DROPPED)
+    if probes.OURS not in rates:
+        return None
+    parts = []
+    for name in rates:
+        won, read = len(found.winners(probes.DROPPED, name)), len(found.read(name))
+        confirmed = format_value(found.confirmed(name))
+        parts.append(f"{name} {confirmed} confirmed, {read} of {won} found read")
+    verdict = above(interval_of(found.confirmed(probes.OURS)))
+    if len(found.read(probes.OURS)) < len(found.winners(probes.DROPPED, probes.OURS)):
+        verdict = "undecided"
+    return JudgedClaim(verdict, "; ".join(parts))
+
+
 def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the classifiers and translators that are there, and what each probe asks.
 
@@ -157,14 +235,28 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
         for name in stages.installed_translators()
         for probe, goal in probes.LANGUAGES[name].goals().items()
     }
+    tables = load_spec("natural-texts").tables
+    quoted = [row[mark] for row in tables["paper sentences"].values() for mark in MARKS]
+    asked = {
+        name: {
+            "name": name,
+            "target": "train Transformer for translation" if name == probes.OURS else None,
+        }
+        for name in stages.installed_translators()
+    }
     return {
+        "paper pairs": tables["paper pairs"],
+        "paper sentences": quoted,
+        "asked translators": asked,
         "classifiers": names,
         "members": {name: f"train {name} for entailment" for name in names},
         "models": {name: {"model": values["all models"][name]} for name in names},
         "content of sentences": hashlib.sha256(digests.encode()).hexdigest()[:16],
         "probes": probed,
         "sentences": request.cases or values["sentences"],
-        "translator_size": load_spec("attention").scale(request.scale)["translator_size"],
+        "translator_size": load_spec("attention-translation").scale(request.scale)[
+            "translator_size"
+        ],
     }
 
 
@@ -181,9 +273,11 @@ PAPER = Paper(
         "neighbours": _neighbours,
         "robustness": _robustness,
         "sentences": _sentences,
+        "paper pairs": _paper_pairs,
+        "paper sentences": _paper_sentences,
         "people": _people,
         "probes": _probes,
     },
-    judges={"word": _passes(probes.WORD), "dropped": _passes(probes.DROPPED)},
+    judges={"word": _passes(probes.WORD), "dropped": _dropped},
     values=_values,
 )

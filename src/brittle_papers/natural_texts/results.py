@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
+from pathlib import Path
 
 from brittle.data import case_ids
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure, mean, rate
+from brittle.results import Result
 from brittle.studies.robustness.case import CaseRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle_papers.data import load_split
@@ -64,6 +67,12 @@ class Compared:
         pairs = zip(self.study.distances[weak], self.study.distances[strong], strict=True)
         known = [(a, b) for a, b in pairs if a is not None and b is not None and a != b]
         return rate(sum(b > a for a, b in known), len(known), "cases that differ")
+
+    def level(self, weak: str, strong: str) -> Figure:
+        """Return how often both have the very same Δz, by the same sample of their cloud."""
+        pairs = zip(self.study.distances[weak], self.study.distances[strong], strict=True)
+        known = [(a, b) for a, b in pairs if a is not None and b is not None]
+        return rate(sum(a == b for a, b in known), len(known), "cases with both")
 
     def held(self, name: str) -> int:
         """Count the cases without an adversary within the radius."""
@@ -121,3 +130,29 @@ class TextResults(PaperResults):
         """Compute by translator how often a probe passed for a neighbour of a sentence."""
         tasks = {name: f"{probe}, {name}" for name in stages.TRANSLATORS}
         return {name: self.success(task) for name, task in tasks.items() if task in self.results}
+
+    def winners(self, probe: str, translator: str) -> list[Result]:
+        """Return the sentences that passed a probe of a translator, with their translations."""
+        return [row for row in self.rows(f"{probe}, {translator}") if row.status == "broken"]
+
+    def read(self, translator: str) -> list[bool]:
+        """Return what a reading says of the verbs that the probe calls dropped; not all are read.
+
+        True is a verb that nothing in the translation says.
+        """
+        found = self.winners(stages.DROPPED, translator)
+        keys = [(str(row.adversarial), str(row.adversarial_answer)) for row in found]
+        return [readings()[key] for key in keys if key in readings()]
+
+    def confirmed(self, translator: str) -> Figure:
+        """Compute in how many searches a reading confirmed the dropped verb."""
+        searched = self.probed(stages.DROPPED)[translator].of
+        return rate(sum(self.read(translator)), searched, "searches")
+
+
+@cache
+def readings() -> Mapping[tuple[str, str], bool]:
+    """Load what was read: by source and translation, whether a verb is dropped."""
+    file = Path(__file__).parent / "readings.toml"
+    rows = tomllib.loads(file.read_text("utf-8"))["read"]
+    return {(row["source"], row["translation"]): row["is_dropped"] for row in rows}

@@ -53,7 +53,7 @@ counted at the end. Texts without a label, and refused ones, are counted and lef
 """
 USUAL = (
     *("attacks", "benign", "split", "limit", "at-fpr", "caught", "by", "budget"),
-    *("name", "new", "report", "dry-run", "workers", "json", "quiet"),
+    *("name", "report", "dry-run", "workers", "json", "quiet"),
 )
 ZOO = "zoo:"
 SIZED_EXAMPLES = 200
