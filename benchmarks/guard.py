@@ -176,11 +176,14 @@ def page_lines(content: Mapping[str, Any]) -> list[str]:
     plain = {name: guard for name, guard in guards.items() if not name.startswith(NORMALISED)}
     lines = [_said(settings, plain)]
     for name, guard in plain.items():
-        defended = guards[NORMALISED + name]
+        defended = guards.get(NORMALISED + name)
         fpr = _rate(guard["false_positives"])
         mean = f"{100 * guard['mean_false_positives']:.2f}"
         said = f"**{name}**: false positives {fpr}; {mean} on average over {SPLITS} random halves."
-        lines += ["", said, "", HEAD, HEAD_RULE, *_rows(guard, defended)]
+        rows = [HEAD, HEAD_RULE, *_rows(guard, defended)]
+        if defended is None:  # its column comes when it is measured
+            rows = [f"{row[:-1].rpartition('|')[0].rstrip()} |" for row in rows]
+        lines += ["", said, "", *rows]
     return [*lines, "", _rest(content)]
 
 
@@ -200,8 +203,12 @@ HEAD = "| edits | recall | queries | words | at random | benign flagged | `norma
 HEAD_RULE = "|---|---:|---:|---:|---:|---:|---:|"
 
 
-def _rows(guard: Mapping[str, Any], defended: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row for no attack, each level of the ladder, each class, and all together."""
+def _rows(guard: Mapping[str, Any], defended: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield a row for no attack, each level of the ladder, each class, and all together.
+
+    The last column is of the `defended` guard; where there is none, it repeats the guard's own.
+    """
+    defended = guard if defended is None else defended
     behind = {row["attack"]: row for row in defended["attacks"]}
     levels = {row["level"]: row for row in defended["levels"]}
     first, ladder, *classes, last = guard["attacks"]
