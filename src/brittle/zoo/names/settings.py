@@ -272,7 +272,7 @@ class SentenceVaeSettings:
     latent: int = count(96)
     sampled: int = count_or_zero(1_500)
     word_dropout: float = share(0.1)
-    dropout: float = share(0.3)
+    dropout: float = share(0.1)
     prior: float = positive(0.6)
     warmup: float = portion(0.25)
     learning_rate: float = positive(2e-3)
