@@ -10,7 +10,8 @@ with its original (*adversary*). Untouched held-out sentences stand among them, 
 of two that have nothing to do with each other. All lines are in random order and without labels.
 The reader sees the sheet alone and writes a line for each: `NUMBER GRAMMATICAL OPINION`, each `yes`
 or `no`; the opinion is `-` where the line has one sentence. `read` joins the answers with the key
-and writes benchmarks/sentences_read.json, which holds counts and no sentences.
+and writes benchmarks/sentences_read.json, which holds counts and no sentences, and the table of
+docs/explanation/generators.md.
 """
 
 from __future__ import annotations
@@ -146,6 +147,51 @@ def _share(count: int, of: int) -> dict[str, Any]:
     return {"count": count, "of": of, "low": round(low, 3), "high": round(high, 3)}
 
 
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "generators.md"
+OPENING = "<!-- sentences: benchmarks/sentences_read.py writes what stands below -->"
+CLOSING = "<!-- end of sentences -->"
+ROWS = (
+    ("the nearest different sentence next to a held-out one", "neighbour", "grammatical"),
+    ("the sentence of a random point", "random", "grammatical"),
+    ("an adversary", "adversary", "grammatical"),
+    ("an adversary of the same opinion as its original", "adversary", "same opinion"),
+    ("an adversary, grammatical and of the same opinion", "adversary", "both"),
+)
+REAL = "real sentences"
+
+
+def page_lines(found: dict[str, Any]) -> list[str]:
+    """Return what docs/explanation/generators.md says of the readings."""
+    figures = found["figures"]
+    names = [name for name in figures if name != REAL]
+    of = figures[REAL]
+    lines = [
+        f"Read by {found['reader']}, blind, among untouched sentences, of which "
+        f"{_percent(of['untouched']['grammatical'])} were called grammatical; of pairs that have "
+        f"nothing to do with each other, {_percent(of['unrelated']['same opinion'])} were called "
+        "of the same opinion:",
+        "",
+        f"| grammatical | {' | '.join(f'`{name}`' for name in names)} |",
+        f"|---|{'---:|' * len(names)}",
+    ]
+    for title, kind, figure in ROWS:
+        cells = " | ".join(_percent(figures[name][kind][figure]) for name in names)
+        lines.append(f"| {title} | {cells} |")
+    return [*lines, "", f"({found['texts']}: `python benchmarks/sentences_read.py`.)"]
+
+
+def _percent(share: dict[str, Any]) -> str:
+    low, high = round(100 * share["low"]), round(100 * share["high"])
+    return f"{100 * share['count'] / share['of']:.0f}% ({low}–{high}; {share['of']})"
+
+
+def write_page(found: dict[str, Any]) -> None:
+    before, _, rest = PAGE.read_text("utf-8").partition(OPENING)
+    after = rest.partition(CLOSING)[2]
+    own = "\n".join([OPENING, *page_lines(found), CLOSING])
+    PAGE.write_text(f"{before}{own}{after}", "utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Read the sentences of generators, blind.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -166,6 +212,7 @@ def main() -> int:
         return 0
     found = read(asked.folder, asked.answers, asked.reader, asked.notes)
     OUT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    write_page(found)
     print(json.dumps(found["figures"], indent=1))
     return 0
 

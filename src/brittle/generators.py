@@ -153,7 +153,7 @@ def perturb(
     generator; `item` is a text, a picture, or a picture file. The first neighbour, at distance 0,
     is the item's reconstruction.
 
-        for found in brittle.perturb("ARAE@imdb", "This is a very good film.", radius=3):
+        for found in brittle.perturb("VAE@imdb", "This is a very good film.", radius=3):
             print(found.distance, found.item)
     """
     if isinstance(generator, str):

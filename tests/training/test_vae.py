@@ -75,15 +75,21 @@ def test_the_loss_is_that_of_every_word_and_of_the_end() -> None:
             assert float(found[n]) == pytest.approx(expected, rel=1e-4)
 
 
-def test_the_likeliest_word_is_written_at_every_position() -> None:
-    model, z = tiny(max_length=4), torch.randn(3, 8)
+@pytest.mark.parametrize("unknown", [-9.0, 9.0])
+def test_the_likeliest_word_is_written_at_every_position(unknown: float) -> None:
+    """An unknown word is one of the rarer half of these few words."""
+    model, z = tiny(learnt_length=4), torch.randn(3, 8)
+    assert model.rare == len(SPECIAL) + 6
     with torch.no_grad():
+        model.bias[UNKNOWN] = unknown
         rows = model.decode(z)
         for n in range(len(z)):
             words = [BEGIN]
             for k in range(4):
                 logits = logits_after(model, z[n : n + 1], words)[0]
-                logits[[PAD, UNKNOWN, BEGIN] if k else list(range(len(SPECIAL)))] = -torch.inf
+                logits[[PAD, BEGIN] if k else [PAD, BEGIN, END]] = -torch.inf
+                if int(logits.argmax()) == UNKNOWN:
+                    logits[: model.rare] = -torch.inf
                 if int(logits.argmax()) == END:
                     break
                 words.append(int(logits.argmax()))

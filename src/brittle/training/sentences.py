@@ -122,7 +122,7 @@ def _share_rebuilt(rebuild: Callable[..., Tensor], sentences: SentenceRows) -> f
     parts = [slice(n, n + ROWS_PER_PASS) for n in range(0, len(rows), ROWS_PER_PASS)]
     decoded = torch.cat([rebuild(*sentences.of_dev(part)) for part in parts])
     asked = rows != PAD
-    return float((decoded == rows)[asked].float().mean())
+    return float((decoded[:, : rows.shape[1]] == rows)[asked].float().mean())
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class SentenceGenerator:
         with torch.no_grad():
             again = self._passes(self.model.rebuilt, *inputs)
             asked = rows != PAD
-            share = float((again == rows)[asked].float().mean())
+            share = float((again[:, : rows.shape[1]] == rows)[asked].float().mean())
         if share >= usual / 2:
             return None
         return (

@@ -25,6 +25,7 @@ from brittle.zoo.tokenizers import PAD, UNKNOWN
 WORD_VECTOR_SCALE = 0.1
 FIRST_LOG_VARIANCE = -2.0  # of latent points: the decoder first learns to read nearly exact ones
 LOG_VARIANCES = (-8.0, 2.0)
+COMMON_WORDS = 300  # the most frequent words, which come first in the vocabulary
 POINT_STEPS = 20  # of descent, from the mean of the encoder to the point of a sentence
 MEANING_SIZE = 384  # of MiniLM's vectors
 MEANING_SCALE = 8.0  # brings a vector of length 1 to the size of an LSTM's states
@@ -42,7 +43,8 @@ class SentenceVAE(nn.Module):
         self.reads_words = settings.encoder != "meaning"
         self.reads_meaning = settings.encoder != "words"
         self.latent, self.sampled = latent, settings.sampled
-        self.max_length, self.prior = settings.max_length, settings.prior
+        self.writes, self.prior = settings.learnt_length, settings.prior
+        self.rare = len(SPECIAL) + min(COMMON_WORDS, words // 2)
         self.word_dropout, self.dropout = settings.word_dropout, nn.Dropout(settings.dropout)
         self.embedding = nn.Embedding(words, width, padding_idx=PAD)
         size = MEANING_SIZE if self.reads_meaning else 0
@@ -111,17 +113,24 @@ class SentenceVAE(nn.Module):
         return total
 
     def decode(self, z: Tensor) -> Tensor:
-        """Write the likeliest word at every position; no sentence is empty."""
-        rows = torch.full((len(z), self.max_length), PAD, device=z.device)
+        """Write the likeliest word at every position; no sentence is empty.
+
+        Where an unknown word is likeliest, it is the likeliest of the words that are not common:
+        unknown words are rare ones.
+        """
+        rows = torch.full((len(z), self.writes), PAD, device=z.device)
         word = torch.full((len(z),), BEGIN, device=z.device)
         ended = torch.zeros(len(z), dtype=torch.bool, device=z.device)
         state = self._start(z)
-        for n in range(self.max_length):
+        for n in range(self.writes):
             read = torch.cat([self.embedding(word), z], dim=1)[:, None]
             states, state = self.decoder(read, state)
             words = LOGIT_SCALE * self.head(states[:, 0])
             logits = nn.functional.linear(words, self.embedding.weight, self.bias)
-            logits[:, [PAD, UNKNOWN, BEGIN] if n else list(range(len(SPECIAL)))] = -torch.inf
+            logits[:, [PAD, BEGIN] if n else [PAD, BEGIN, END]] = -torch.inf
+            is_unknown = logits.argmax(dim=1) == UNKNOWN
+            logits[:, UNKNOWN] = -torch.inf
+            logits[is_unknown, : self.rare] = -torch.inf
             word = logits.argmax(dim=1)
             ended |= word == END
             rows[:, n] = word.masked_fill(ended, PAD)
