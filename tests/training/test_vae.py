@@ -82,12 +82,16 @@ def test_the_likeliest_word_is_written_at_every_position(unknown: float) -> None
     assert model.rare == len(SPECIAL) + 6
     with torch.no_grad():
         model.bias[UNKNOWN] = unknown
+        model.learn_ends(torch.tensor([[11, 5, PAD]] * 50))  # 11 never ends one
+        assert model.can_end.nonzero().flatten().tolist() == [UNKNOWN, END, *range(4, 11)]
         rows = model.decode(z)
         for n in range(len(z)):
             words = [BEGIN]
-            for k in range(4):
+            for _ in range(4):
                 logits = logits_after(model, z[n : n + 1], words)[0]
-                logits[[PAD, BEGIN] if k else [PAD, BEGIN, END]] = -torch.inf
+                logits[[PAD, BEGIN]] = -torch.inf
+                if words[-1] in (BEGIN, 11):
+                    logits[END] = -torch.inf
                 if int(logits.argmax()) == UNKNOWN:
                     logits[: model.rare] = -torch.inf
                 if int(logits.argmax()) == END:

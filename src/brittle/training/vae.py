@@ -49,7 +49,8 @@ def fit_sentence_vae(job: TrainingJob) -> Fitted:
         model = SentenceVAE(settings, len(tokenizer))
         if settings.vectors == COUNTERFITTED:
             start_from_vectors(model, tokenizer)
-        training = VaeTraining(model.to(device), settings, rows, job.seed)
+        model.to(device).learn_ends(rows.train)
+        training = VaeTraining(model, settings, rows, job.seed)
 
         def fit() -> Fitted:
             _run(job, training)

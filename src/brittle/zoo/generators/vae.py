@@ -26,6 +26,8 @@ WORD_VECTOR_SCALE = 0.1
 FIRST_LOG_VARIANCE = -2.0  # of latent points: the decoder first learns to read nearly exact ones
 LOG_VARIANCES = (-8.0, 2.0)
 COMMON_WORDS = 300  # the most frequent words, which come first in the vocabulary
+COUNTED = 50  # occurrences from which on it is learnt whether sentences end with a word
+MIN_ENDS = 0.01  # of its occurrences
 POINT_STEPS = 20  # of descent, from the mean of the encoder to the point of a sentence
 MEANING_SIZE = 384  # of MiniLM's vectors
 MEANING_SCALE = 8.0  # brings a vector of length 1 to the size of an LSTM's states
@@ -33,7 +35,12 @@ LOGIT_SCALE = 4.0  # word vectors are short: their products alone would make all
 
 
 class SentenceVAE(nn.Module):
-    """Encoder and decoder; `latent` numbers lie between them."""
+    """Encoder and decoder; `latent` numbers lie between them.
+
+    `can_end` tells of each word whether a sentence may end with it.
+    """
+
+    can_end: Tensor
 
     has_inverter: ClassVar = False
 
@@ -58,6 +65,7 @@ class SentenceVAE(nn.Module):
         self.decoder = build_lstm(width + latent, settings.hidden)
         self.head = nn.Linear(settings.hidden, width)
         self.bias = nn.Parameter(torch.zeros(words))
+        self.register_buffer("can_end", torch.ones(words, dtype=torch.bool))
         with torch.no_grad():
             self.embedding.weight.mul_(WORD_VECTOR_SCALE)
             self.embedding.weight[UNKNOWN] = 0.0
@@ -113,10 +121,11 @@ class SentenceVAE(nn.Module):
         return total
 
     def decode(self, z: Tensor) -> Tensor:
-        """Write the likeliest word at every position; no sentence is empty.
+        """Write the likeliest word at every position.
 
-        Where an unknown word is likeliest, it is the likeliest of the words that are not common:
-        unknown words are rare ones.
+        A sentence ends only after words with which sentences do end, so none is empty. Where an
+        unknown word is likeliest, it is the likeliest of the words that are not common: unknown
+        words are rare ones.
         """
         rows = torch.full((len(z), self.writes), PAD, device=z.device)
         word = torch.full((len(z),), BEGIN, device=z.device)
@@ -127,7 +136,8 @@ class SentenceVAE(nn.Module):
             states, state = self.decoder(read, state)
             words = LOGIT_SCALE * self.head(states[:, 0])
             logits = nn.functional.linear(words, self.embedding.weight, self.bias)
-            logits[:, [PAD, BEGIN] if n else [PAD, BEGIN, END]] = -torch.inf
+            logits[:, [PAD, BEGIN]] = -torch.inf
+            logits[~self.can_end[word], END] = -torch.inf
             is_unknown = logits.argmax(dim=1) == UNKNOWN
             logits[:, UNKNOWN] = -torch.inf
             logits[is_unknown, : self.rare] = -torch.inf
@@ -157,6 +167,15 @@ class SentenceVAE(nn.Module):
             return self.loss(point, rows) + self.prior * point.square().sum(dim=1) / 2
 
         return descend(error, z, steps)
+
+    def learn_ends(self, rows: Tensor) -> None:
+        """Learn with which words sentences end: common words such as "the" hardly ever do."""
+        words = len(self.can_end)
+        last = rows.gather(1, (rows != PAD).sum(dim=1, keepdim=True).clamp(min=1) - 1)
+        ends = torch.bincount(last.flatten(), minlength=words)
+        count = torch.bincount(rows.flatten(), minlength=words)
+        self.can_end = (count < COUNTED) | (ends >= MIN_ENDS * count)
+        self.can_end[BEGIN] = False
 
     def _start(self, z: Tensor) -> tuple[Tensor, Tensor]:
         hidden, cell = self.start(z).tanh().chunk(2, dim=1)
