@@ -236,12 +236,25 @@ def transfer(context: TaskContext, *, run: str, target: str) -> TaskResult:
 
 @task_function("brittle.papers.tasks:nearest", "target", "run")
 def nearest(
-    context: TaskContext, *, run: str, target: str, layer: str, max_pairs: int, k: int = 5
+    context: TaskContext,
+    *,
+    target: str,
+    layer: str,
+    run: str | None = None,
+    max_pairs: int | None = None,
+    pairs: Sequence[str] = (),
+    k: int = 5,
 ) -> TaskResult:
-    """Return the nearest words of words that an edit of one character changed in a run."""
-    rows = open_task_run(context.folder, context.needs[run]).results()
+    """Return the nearest words of words before and after an edit of one character.
+
+    The words are those that a run changed, or `pairs`, each as "past → pas!t".
+    """
     words = embed_vocabulary(open_model(context.needs[target]), layer)
-    changes = [words.change(old, new, k) for old, new in edited_words(rows, max_pairs)]
+    edits = [(old, new) for old, _, new in (pair.partition(" → ") for pair in pairs)]
+    if run is not None:
+        rows = open_task_run(context.folder, context.needs[run]).results()
+        edits += edited_words(rows, max_pairs)
+    changes = [words.change(old, new, k) for old, new in edits]
     lost = sum(change.is_lost for change in changes)
     return {
         "layer": layer,

@@ -22,6 +22,7 @@ VECTORS = {
     "pasture": (0.0, 1.0, 0.1),
     "pasty": (0.1, 1.0, 0.0),
     "pas1t": (0.1, 2.0, 0.0),
+    "pas!t": (0.1, 2.0, 0.0),
     "actor": (0.0, 0.0, 1.0),
     "void": (0.0, 0.0, 0.0),
 }
@@ -65,6 +66,14 @@ def test_after_an_edit_the_word_may_be_lost() -> None:
     assert change.cosine == pytest.approx(0.1 / np.hypot(0.1, 2.0))
     change = embed_vocabulary(Vectored(), "embedding").change("pasty", "pas1t", k=2)
     assert change.rank == 0 and not change.is_lost and change.after[0].word == "pasty"
+
+
+def test_an_edited_word_with_a_mark_is_read_as_one_word() -> None:
+    """As the paper reads pas!t; alone, it would be two words and a mark."""
+    change = embed_vocabulary(Vectored(), "embedding").change("past", "pas!t", k=2)
+    assert change.edited == "pas!t" and [n.word for n in change.after] == ["pasty", "pasture"]
+    with pytest.raises(UsageError, match="expected one word"):
+        embed_vocabulary(Vectored(), "embedding").nearest("pas!t")
 
 
 def test_only_the_most_frequent_words_are_embedded_and_only_once() -> None:

@@ -144,7 +144,15 @@ def test_transfer(tmp_path: Path) -> None:
     assert first.page is not None
     headings = ["Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 8"]
     headings += ["Table 9", "Table 10", "Figure 1", "Figure 3", "Figures 5 and 6"]
-    check(first.page, tmp_path, headings)
+    text = check(first.page, tmp_path, headings)
+    assert "The members, chosen by the matrix of the genetic attack:" in text
+    assert "| rules (uawr-2) | " in text and "The share of words in the first prefix" in text
+    assert [*first.figures["curve"]] == [
+        f"rules from {texts} texts, {gate} part of speech"
+        for texts in ("5", "all")
+        for gate in ("same", "any")
+    ]
+    assert {*first.figures["word vectors"]} == {"embedding", "architecture"}
     models = first.figures["models"]
     assert (
         set(models) == set(load_spec("transfer").scales["tiny"]["models"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
@@ -70,10 +70,11 @@ def write(*, limits: dict[str, Any], **_: Any) -> dict[str, Any]:
     return {"words": limits["words"], "labels": ["negative", "positive"]} | splits
 
 
-def nearest(*, layer: str, **_: Any) -> dict[str, Any]:
+def nearest(*, layer: str, pairs: Sequence[str] = (), **_: Any) -> dict[str, Any]:
     words = [{"word": "past"}]
-    change = {"word": "mood", "edited": "mooP", "before": words, "after": words, "is_lost": True}
-    return {"layer": layer, "words": 100, "k": 1, "changes": [change]}
+    change = {"word": "mood", "edited": "mooP", "before": words, "after": words, "rank": 3}
+    changes = [change | {"is_lost": True}] * (len(pairs) or 1)
+    return {"layer": layer, "words": 100, "k": 1, "changes": changes}
 
 
 INVENTED: dict[Callable[..., Any], Callable[..., dict[str, Any]]] = {

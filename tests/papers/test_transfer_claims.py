@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from brittle.studies.study import study_of
 from brittle.studies.transfer.study import TransferStudy, Winner, restricted
 from brittle_papers.spec import PaperRequest
 from brittle_papers.transfer.claims import TransferPaperFigures
-from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS
+from brittle_papers.transfer.results import GENETIC, PWWS, SAME_MODELS, VECTORS
 from papers.judged import judged
 
 pytestmark = pytest.mark.slow
@@ -28,9 +28,11 @@ TEXTS = 150
 Rate = Callable[[Member, Member], float]
 
 
-def results(rate: Rate, other: Rate | None = None) -> TransferPaperFigures:
+def results(
+    rate: Rate, other: Rate | None = None, names: Sequence[str] = NAMES
+) -> TransferPaperFigures:
     """Invent a study in which a target is fooled at a rate, and one of the other attack."""
-    members = tuple(member_of(name, "mr", 2) for name in NAMES)
+    members = tuple(member_of(name, "mr", 2) for name in names)
     winners = tuple(
         Winner(f"c{n}", n % 2, (("text", "a"),), (("text", "b"),)) for n in range(TEXTS)
     )
@@ -154,6 +156,23 @@ def test_a_finding_that_holds_and_its_reverse(claim: str, holds: Rate, fails: Ra
     assert [v and v.verdict for v in verdicts] == ["agrees", "disagrees"]
 
 
+def test_the_distance_of_the_embedding_can_be_that_of_one_kind_of_vectors() -> None:
+    """Here all but GloVe's transfer alike, and architectures lie 0.1 apart."""
+    vectors = ("Random", "GloVe", "word2vec", "fastText")
+    names = [f"{a}-W-{vector}-1" for a in ("LSTM", "CNN") for vector in vectors]
+
+    def rate(source: Member, target: Member) -> float:
+        is_apart = source.reads != target.reads and "GloVe" in (source.reads, target.reads)
+        return 0.8 - 0.4 * is_apart - 0.1 * (source.architecture != target.architecture)
+
+    found = results(rate, names=names)
+    found.__dict__["studies"] = {VECTORS: found.studies[PWWS]}
+    whole, part = (found.distance("embedding", kind).value for kind in (None, "GloVe"))
+    assert whole == pytest.approx(0.2, abs=0.05) and part == pytest.approx(0.0, abs=0.05)
+    architecture = found.distance("architecture", "GloVe")
+    assert architecture.value == pytest.approx(0.1, abs=0.05) and architecture.of == TEXTS
+
+
 def test_an_attack_overfits_if_its_rates_are_further_from_the_base_rates() -> None:
     near = by_factor(dict.fromkeys(ORDERED, 0.05))
     found = [
@@ -185,6 +204,20 @@ def test_rules_are_compared_on_the_same_texts() -> None:
     del found.__dict__["forms"]  # what was read of them before
     judgement = judged("uawr-pmi", found)
     assert judgement is not None and judgement.verdict == "disagrees"
+
+
+@pytest.mark.parametrize(("fooled", "verdict"), [(95, "agrees"), (40, "disagrees")])
+def test_rules_are_compared_with_pwws_text_by_text(fooled: int, verdict: str) -> None:
+    """Texts that PWWS did not attack count on neither side."""
+    found = results(lambda s, t: 0.5)
+    rows = ruled(*["++-"] * fooled, *["+++"] * (100 - fooled), *["+++"] * 50)
+    found.__dict__["ruled"] = {name: {"uawr-6": rows} for name in NAMES}
+    found.__dict__["attacked"] = {PWWS: {n: [(f"c{k}", k < 96) for k in range(100)] for n in NAMES}}
+    stored: Any = found.results
+    stored |= {"rules on the models": {}, "rules": {"rules": {"uawr-6": 1}}}
+    judgement = judged("uawr-pwws", found)
+    assert judgement is not None and judgement.verdict == verdict
+    assert f"paired by text, {fooled - 96:+.1f} points" in judgement.evidence
 
 
 def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:

@@ -80,6 +80,9 @@ class EmbeddedWords:
                 f"Got {word!r}; expected one word: letters and digits, with apostrophes or hyphens "
                 "inside."
             )
+        return self._vector(text, word)
+
+    def _vector(self, text: Text, word: str) -> Vectors:
         vector: Vectors = _units(_embedded(self.target, [text], self.layer))[0]
         if not np.isfinite(vector).all():
             raise UsageError(
@@ -94,8 +97,12 @@ class EmbeddedWords:
         return self._nearest(self.vector(word), word, k)
 
     def change(self, word: str, edited: str, k: int = 5) -> EditedWord:
-        """Compare the nearest words of a word with those of its edited form."""
-        old, new = self.vector(word), self.vector(edited)
+        """Compare the nearest words of a word with those of its edited form.
+
+        The edited form is read as one word, also if it holds a mark, as pas!t does.
+        """
+        old = self.vector(word)
+        new = self._vector(Text.of(word).swap(0, edited), edited)
         cosine = float(old @ new)
         others = np.array([w.lower() not in (word.lower(), edited.lower()) for w in self.words])
         nearer = self.unit @ new > cosine

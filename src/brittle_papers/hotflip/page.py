@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brittle.formatting import number
+from brittle.formatting import number, plural
 from brittle.metrics.curves import success_by_confidence
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, mean, rate, summary
@@ -77,9 +77,9 @@ class HotFlipResults(PaperResults):
     def queries(self, attack: str) -> Figure:
         return summary(self.rows(attack)).queries
 
-    def lost(self) -> Figure:
+    def lost(self, task: str = "nearest") -> Figure:
         """Compute the share of edited words whose original is no longer among the nearest words."""
-        changes = self.results["nearest"]["changes"]
+        changes = self.results[task]["changes"]
         return rate(sum(change["is_lost"] for change in changes), len(changes), "edited words")
 
     def correlation(self, estimate: str, kind: str) -> Figure:
@@ -126,21 +126,31 @@ def _words(page: PaperPage, results: HotFlipResults) -> None:
 
 
 def _table_4(page: PaperPage, results: HotFlipResults) -> None:
-    nearest = results["nearest"]
+    """Add the paper's own pairs of words, then those that our own edits made."""
+    nearest, own = results["nearest"], results["Table 4"]
+    values = {"layer": nearest["layer"], "k": nearest["k"], "words": number(nearest["words"])}
+    own_lost = TableCell(results.lost("Table 4"))
+    page.add_section("table 4", own_lost=own_lost, **values)
+    paper = page.spec.examples["table 4"].values()
+    head = ["edit", "nearest before", "nearest after", "nearer than the original"]
+    rows = [[*_neighbours(c), words] for c, words in zip(own["changes"], paper, strict=True)]
+    page.add(format_table([*head, "nearest after, paper"], rows, of_words=True))
     changes, lost = nearest["changes"], results.lost()
-    rows = [
-        [
-            f"{change['word']} → {change['edited']}",
-            ", ".join(neighbour["word"] for neighbour in change["before"]),
-            ", ".join(neighbour["word"] for neighbour in change["after"]),
-        ]
-        for change in [change for change in changes if change["is_lost"]][:MAX_EDITS_SHOWN]
-    ]
-    values = {"layer": nearest["layer"], "k": nearest["k"], "lost": TableCell(lost)}
-    words, count = number(nearest["words"]), number(len(changes))
-    page.add_section("table 4", words=words, count=count, **values)
-    page.add(format_table(["edit", "nearest before", "nearest after"], rows, of_words=True))
-    page.record(["nearest"], {"lost": lost, "layer": nearest["layer"]})
+    count = number(len(changes))
+    page.add_section("table 4, own edits", count=count, lost=TableCell(lost), **values)
+    shown = [change for change in changes if change["is_lost"]][:MAX_EDITS_SHOWN]
+    page.add(format_table(head, [_neighbours(change) for change in shown], of_words=True))
+    paper_lost = results.lost("Table 4")
+    page.record(["nearest"], {"lost": lost, "paper": paper_lost, "layer": nearest["layer"]})
+
+
+def _neighbours(change: Mapping[str, Any]) -> list[str]:
+    """Return the cells of an edited word: its nearest words, and how many are nearer to it."""
+    before, after = (
+        ", ".join(neighbour["word"] for neighbour in change[side]) for side in ("before", "after")
+    )
+    edit = f"{change['word']} → {change['edited']}"
+    return [edit, before, after, plural(change["rank"], "words")]
 
 
 def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, Any]:

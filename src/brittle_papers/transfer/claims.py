@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.metrics.summary import Figure
+from brittle.metrics.summary import Figure, mean_by_text
 from brittle.studies.rules.evaluation import ALL, SHARES, gain_of_share, success
 from brittle.studies.transfer.factors import FACTORS, diagonal_of, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
@@ -19,7 +20,6 @@ from brittle_papers.claims import (
     above,
     altogether,
     below,
-    difference,
     format_points,
     format_rate,
     interval_of,
@@ -27,6 +27,7 @@ from brittle_papers.claims import (
     within,
 )
 from brittle_papers.transfer.results import (
+    ENSEMBLES,
     GENETIC,
     PWWS,
     SAME_MODELS,
@@ -185,16 +186,17 @@ def _overfit(results: TransferPaperFigures) -> JudgedClaim | None:
     return JudgedClaim(above(interval_of(gap)), f"{evidence}{format_points(gap)}")
 
 
-def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
-    singles = results.studies[PWWS]
+def _ensembles(results: TransferPaperFigures, attack: str = PWWS) -> JudgedClaim:
+    singles = results.studies[attack]
     same = diagonal_of(singles.sources, singles.targets)
-    sizes = [(e["method"], len(e["members"])) for e in results.ensembles]
-    means = results.ensemble_means(held_out=False)
+    sizes = [(e["method"], len(e["members"])) for e in results.ensembles(attack)]
+    means = results.ensemble_means(held_out=False, attack=attack)
 
     def of_all_pairs(rates: Array) -> Array:
         return np.repeat(_mean(rates[:, ~same])[:, None], len(sizes), axis=1)
 
-    gaps = dict(zip(sizes, results.compare((PWWS, of_all_pairs), ("ensembles", means))))
+    sides = (attack, of_all_pairs), (ENSEMBLES[attack], means)
+    gaps = dict(zip(sizes, results.compare(*sides)))
     gains = {f"{n} members": gap for (method, n), gap in gaps.items() if method == "genetic"}
     verdict = altogether([above(interval_of(gap)) for gap in gains.values()])
     evidence = "; ".join(f"{name} {format_points(gap)}" for name, gap in gains.items())
@@ -203,7 +205,7 @@ def _ensembles(results: TransferPaperFigures) -> JudgedClaim:
 
 def _genetic_expert(results: TransferPaperFigures) -> JudgedClaim | None:
     """Judge “in most cases” over the sizes at which the two ways choose different members."""
-    chosen = {(e["method"], len(e["members"])): set(e["members"]) for e in results.ensembles}
+    chosen = {(e["method"], len(e["members"])): set(e["members"]) for e in results.ensembles()}
     sizes = sorted({n for method, n in chosen if method == "genetic"})
     apart = [n for n in sizes if chosen["genetic", n] != chosen["expert", n]]
     if not results.results["ensembles"]["held_out"] or not apart:
@@ -224,10 +226,24 @@ def _six(results: TransferPaperFigures) -> JudgedClaim | None:
 
 
 def _uawr_pwws(results: TransferPaperFigures) -> JudgedClaim:
+    rows = {name: sets[results.main_rules] for name, sets in results.ruled.items()}
+    works = {
+        (name, row.case): row.changed_words(max(SHARES)) is not None
+        for name, own in rows.items()
+        for row in own
+        if row.is_right
+    }
+    gaps = [
+        (case, int(works[name, case]) - int(broken))
+        for name, attacked in results.attacked[PWWS].items()
+        for case, broken in attacked
+        if (name, case) in works
+    ]
+    gap = mean_by_text(gaps, "texts that were right")
     rules = success(results.ruled_by_form(results.main_rules)[ALL], max(SHARES))
     attack = results.success_of(PWWS)
-    verdict = within(difference(attack, rules), COMPARABLE)
-    return JudgedClaim(verdict, f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}")
+    evidence = f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}; paired by text, "
+    return JudgedClaim(within(interval_of(gap), COMPARABLE), f"{evidence}{format_points(gap)}")
 
 
 def _words(results: TransferPaperFigures) -> JudgedClaim:
@@ -243,6 +259,7 @@ JUDGES: Mapping[str, Judge[TransferPaperFigures]] = {
     "asymmetric": _asymmetric,
     "overfit": _overfit,
     "ensembles": _ensembles,
+    "ensembles-genetic": partial(_ensembles, attack=GENETIC),
     "genetic-expert": _genetic_expert,
     "six": _six,
     "uawr-pwws": _uawr_pwws,

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from brittle.data import load as load_data
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.summary import Figure
 from brittle.reports.importance import importance_figure
 from brittle.reports.plots import ensemble_figure
 from brittle.reports.rate_matrix import matrix_figure
-from brittle.studies.rules.evaluation import SHARES, success
+from brittle.studies.rules.evaluation import SHARES, apply_to, success, words_changed
 from brittle.studies.selecting.search import EXPERT_LIST
 from brittle.studies.transfer.factors import FACTORS, ClassTable, diagonal_of
 from brittle.studies.transfer.showing import rate_matrix
@@ -28,13 +29,23 @@ from brittle_papers.paper import Paper, plan_of
 from brittle_papers.spec import PaperRequest
 from brittle_papers.transfer import stages
 from brittle_papers.transfer.claims import JUDGES, TransferPaperFigures
-from brittle_papers.transfer.results import ATTACKS, PWWS, SAME_MODELS, mean_rate, percent_of
+from brittle_papers.transfer.results import (
+    ATTACKS,
+    ENSEMBLES,
+    GENETIC,
+    PWWS,
+    SAME_MODELS,
+    mean_rate,
+    percent_of,
+)
 
 EXPERT_MEMBERS = tuple("MiniLM" if name == "BERT" else name for name in EXPERT_LIST)
 """The expert's seven of Table 8, in its order; MiniLM stands for BERT."""
 MAX_TEXTS_SHOWN = 3
 MIN_SUPPORT, RULES_SHOWN = 10, 5
 PAPER_MODELS, PAPER_TEXTS = 63, 1000
+PANELS = {PWWS: "PWWS", GENETIC: "the genetic attack"}
+"""The attacks of Figure 1's panels, as the page names them."""
 
 
 def _figure_3(page: PaperPage, results: TransferPaperFigures) -> None:
@@ -143,7 +154,28 @@ def _table_1(page: PaperPage, results: TransferPaperFigures) -> None:
     lines = [
         [_edited(text.winner), text.source, f"{text.fooled} of {text.targets}"] for text in shown
     ]
-    page.add(format_table(["text", "made on", "models fooled"], lines, of_words=True))
+    if "rules on the models" in results.results:
+        lines += _texts_by_rules(results)
+    page.add(format_table(["text", "made by", "models fooled"], lines, of_words=True))
+
+
+def _texts_by_rules(results: TransferPaperFigures) -> list[list[str]]:
+    """Return the rows of the texts at the limit that fool the most models, the longest first."""
+    fooled, _ = _fooled_by_rules(results)
+    task = next(t for t in plan_of(PAPER, results.request) if t.name == "rules on the models")
+    source = {name: task.arguments[name] for name in ("data", "seed")}
+    dataset = load_data(source["data"], limit=task.arguments["cases"], seed=source["seed"])
+    path = apply_to(results.rules(results.main_rules), dataset)
+    texts = {case: (prefixes[0], prefixes[-1]) for case, _, prefixes in path}
+    best = sorted(fooled, key=lambda case: (-fooled[case], -len(texts[case][0])))
+    return [
+        [
+            format_edits(*(text.render() for text in texts[case])),
+            f"rules ({results.main_rules})",
+            f"{fooled[case]} of {len(results.ruled)}",
+        ]
+        for case in best[:MAX_TEXTS_SHOWN]
+    ]
 
 
 def _fooled_by_rules(results: TransferPaperFigures) -> tuple[Counter[str], set[str]]:
@@ -167,14 +199,22 @@ def _edited(winner: Winner) -> str:
 
 def _figure_1(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("figure 1")
-    singles = results.studies[PWWS]
+    for attack, task in ENSEMBLES.items():
+        if task in results.results:
+            _panel(page, results, attack)
+
+
+def _panel(page: PaperPage, results: TransferPaperFigures, attack: str) -> None:
+    """Add the curves of one attack's ensembles, and which members they have."""
+    name, singles = PANELS[attack], results.studies[attack]
     cells = singles.matrix().rate
     same = diagonal_of(singles.sources, singles.targets)
     parts = {"mean base rate": cells[same], "all pairs": cells[~same]}
-    known = {name: part[~np.isnan(part)] for name, part in parts.items()}
-    lines = {name: float(part.mean()) for name, part in known.items() if len(part)}
-    for held_out, name in ((False, "outside"), (True, "held-out")):
-        rates = results.ensemble_rates(held_out)
+    known = {line: part[~np.isnan(part)] for line, part in parts.items()}
+    lines = {line: float(part.mean()) for line, part in known.items() if len(part)}
+    key = "figure 1" if attack == PWWS else f"figure 1, {attack}"
+    for held_out, where in ((False, "outside"), (True, "held-out")):
+        rates = results.ensemble_rates(held_out, attack)
         if not rates or any(figure.value is None for figure in rates.values()):
             continue
         curves = {
@@ -183,19 +223,23 @@ def _figure_1(page: PaperPage, results: TransferPaperFigures) -> None:
         }
         what = "models in no ensemble" if held_out else "models outside the ensemble"
         figure = ensemble_figure(curves, lines, what)
-        page.add_plot(f"transfer-ensembles-{name}", figure, f"transfer of ensembles: {what}")
+        plot = "ensembles" if attack == PWWS else f"ensembles-{attack}"
+        description = f"transfer of ensembles by {name}: {what}"
+        page.add_plot(f"transfer-{plot}-{where}", figure, description)
         rows: dict[str, Row] = {
             method: [method, *(_rate_cell(rates[method, n], str(n)) for n, _ in points)]
             for method, points in curves.items()
         }
         sizes = [str(n) for n, _ in next(iter(curves.values()))]
-        page.add(f"PWWS, {what}, by the number of members:")
-        page.add_table(f"figure 1, {name}", ["selected by", *sizes], rows)
+        page.add(f"{name}, {what}, by the number of members:")
+        page.add_table(f"{key}, {where}", ["selected by", *sizes], rows)
     lists = [
-        [e["method"], str(len(e["members"])), ", ".join(e["members"])] for e in results.ensembles
+        [e["method"], str(len(e["members"])), ", ".join(e["members"])]
+        for e in results.ensembles(attack)
     ]
+    page.add(f"The members, chosen by the matrix of {name}:")
     page.add(format_table(["selected by", "size", "members"], lists, of_words=True))
-    page.record(["figure 1"], {"lines": lines})
+    page.record([key], {"lines": lines})
 
 
 def _table_5(page: PaperPage, results: TransferPaperFigures) -> None:
@@ -226,26 +270,30 @@ def _paper_rules(page: PaperPage, label: str) -> str:
 
 
 def _table_9(page: PaperPage, results: TransferPaperFigures) -> None:
-    page.add_section("table 9")
     names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
     by_size = {name: results.ruled_by_form(name) for name in names}
-    rows: dict[str, Row] = {}
-    for group in by_size[names[0]]:
-        paper = page.spec.tables["table 9"].get(group, [])
-        figures = [success(by_size[name][group], max(SHARES)) for name in names]
-        cells = [
-            TableCell(
-                figure, name, f"{percent_of(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]"
-            )
-            for n, (name, figure) in enumerate(zip(names, figures))
-        ]
-        rows[group] = [group, *cells]
-    page.add_table("table 9", ["models [paper]", *names], rows)
+    for key, figure_of in (("table 9", success), ("table 9, words", words_changed)):
+        page.add_section(key)
+        rows: dict[str, Row] = {}
+        for group in by_size[names[0]]:
+            paper = [*page.spec.tables[key].get(group, []), *[NO_VALUE] * len(names)]
+            figures = [figure_of(by_size[name][group], max(SHARES)) for name in names]
+            cells = [
+                TableCell(figure, name, f"{percent_of(figure)} [{beside}]")
+                for name, figure, beside in zip(names, figures, paper)
+            ]
+            rows[group] = [group, *cells]
+        page.add_table(key, ["models [paper]", *names], rows)
 
 
 def _table_10(page: PaperPage, results: TransferPaperFigures) -> None:
     page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
     add_table(page, "table 10", results)
+
+
+def _curve(page: PaperPage, results: TransferPaperFigures) -> None:
+    page.add_section("curve", members=", ".join(results.results["rules from all texts"]["members"]))
+    add_table(page, "curve", results)
 
 
 def _figure_5(page: PaperPage, results: TransferPaperFigures) -> None:
@@ -315,6 +363,7 @@ def _values(request: PaperRequest, values: Mapping[str, Any]) -> Mapping[str, An
         "genetic_models": [n for n in pool if not forms or any(form in n for form in forms)],
         "genetic_cases": min(values["cases"], values["genetic_cases"]),
         "ensemble_cases": min(values["cases"], values["ensemble_cases"]),
+        "curve_names": list(values["curve"]),
     }
 
 
@@ -331,6 +380,7 @@ PAPER = Paper(
         "table 6": _table_6,
         "table 9": _table_9,
         "table 10": _table_10,
+        "curve": _curve,
         "figure 5": _figure_5,
         "cost": _cost,
     },

@@ -27,7 +27,14 @@ from brittle.studies.rules.evaluation import (
     try_name,
     words_changed,
 )
-from brittle.studies.transfer.factors import StudyTables, study_tables
+from brittle.studies.transfer.factors import (
+    FACTORS,
+    StudyTables,
+    diagonal_of,
+    differing,
+    factor_means,
+    study_tables,
+)
 from brittle.studies.transfer.study import (
     Counts,
     TransferStudy,
@@ -44,6 +51,10 @@ from brittle_papers.transfer import stages
 
 PWWS, GENETIC = ATTACKS = ("pwws", "genetic")
 SAME_MODELS = "pwws, same models"
+VECTORS = "word vectors"
+"""One-layer models of words with each kind of word vectors, attacked by PWWS."""
+ENSEMBLES: Mapping[str, str] = {PWWS: "ensembles", GENETIC: "ensembles by genetic"}
+"""The tasks that select and attack ensembles, by the attack."""
 RULE_MEMBERS = 6
 """The members of the rules of Tables 5 and 6."""
 Array = NDArray[np.float64]
@@ -68,13 +79,12 @@ class TransferPaperResults(PaperResults):
 
     @cached_property
     def studies(self) -> Mapping[str, TransferStudy]:
-        """The transfer studies by attack; that of the ensembles is under "ensembles".
+        """The transfer studies by attack; those of ensembles and of word vectors by their task.
 
         Where the genetic attack ran on fewer models, that of PWWS on these is under `SAME_MODELS`.
         """
-        stored = {attack: f"transfer by {attack}" for attack in ATTACKS} | {
-            "ensembles": "ensembles"
-        }
+        stored = {attack: f"transfer by {attack}" for attack in ATTACKS}
+        stored |= {task: task for task in (*ENSEMBLES.values(), VECTORS)}
         studies = {
             name: stages.load_study(self.folder, self.results[task])
             for name, task in stored.items()
@@ -129,6 +139,21 @@ class TransferPaperResults(PaperResults):
         sides = [(counts_of(self.studies[name], cases), of) for name, of in (a, b)]
         value, low, high = paired_intervals(*sides)
         return [mean_rate(*numbers, len(cases), "texts") for numbers in zip(value, low, high)]
+
+    def distance(self, factor: str, without: str | None = None) -> Figure:
+        """Compute |r − base| of a factor among word vectors, or without one kind of them."""
+        study = self.studies[VECTORS]
+        part = restricted(study, {m.name for m in study.sources if m.reads != without})
+        marks = differing(part.sources, part.targets)
+        is_diagonal = diagonal_of(part.sources, part.targets)
+        counts, row = counts_of(part), FACTORS.index(factor)
+
+        def statistic(rates: Array) -> Array:
+            return factor_means(rates, marks, is_diagonal)[0][:, [row]]
+
+        (bounds,) = intervals(counts, [statistic])
+        value, low, high = (float(np.ravel(bound)[0]) for bound in bounds)
+        return mean_rate(value, low, high, len(counts.of), "texts")
 
     @cached_property
     def attacked(self) -> Mapping[str, Mapping[str, list[tuple[str, bool]]]]:
@@ -231,27 +256,32 @@ class TransferPaperResults(PaperResults):
     def _largest(self) -> dict[str, list[RuledText]]:
         return {}
 
+    @property
+    def curve_rows(self) -> Sequence[str]:
+        """The rules of the curve and how they are applied: the first words of its tasks."""
+        names = (task.rpartition(", on ")[0] for task in self.results)
+        return [name for name in dict.fromkeys(names) if name.startswith("rules from ")]
+
     def gains_of_rules(self) -> Mapping[str, Figure]:
         """Compute the success of the main rules less that of PMI, by the class of a model."""
         pmi, uawr = self.forms["pmi"], self.forms["uawr"]
         return {form: gain_of_rules(pmi[form], uawr[form], max(SHARES)) for form in pmi}
 
-    @property
-    def ensembles(self) -> list[dict[str, Any]]:
+    def ensembles(self, attack: str = PWWS) -> list[dict[str, Any]]:
         """The selected ensembles: method, members, objective, and the name of their source."""
-        found: list[dict[str, Any]] = self.results["ensembles"]["ensembles"]
+        found: list[dict[str, Any]] = self.results[ENSEMBLES[attack]]["ensembles"]
         return found
 
-    def ensemble_rates(self, held_out: bool) -> dict[tuple[str, int], Figure]:
+    def ensemble_rates(self, held_out: bool, attack: str = PWWS) -> dict[tuple[str, int], Figure]:
         """Compute by method and size the mean rate on models that are no members.
 
         With `held_out` they are the models that are in no ensemble.
         """
-        keys = self._ensemble_keys(held_out)
+        keys = self._ensemble_keys(held_out, attack)
         if not keys:
             return {}
-        figures = self.estimate("ensembles", self.ensemble_means(held_out), is_rate=True)
-        return dict(zip(keys, figures))
+        means = self.ensemble_means(held_out, attack)
+        return dict(zip(keys, self.estimate(ENSEMBLES[attack], means, is_rate=True)))
 
     def compare_ensembles(
         self, pairs: Sequence[tuple[tuple[str, int], tuple[str, int]]]
@@ -264,22 +294,22 @@ class TransferPaperResults(PaperResults):
         first, second = ([keys.index(pair[side]) for pair in pairs] for side in (0, 1))
         return self.estimate("ensembles", lambda r: means(r)[:, second] - means(r)[:, first])
 
-    def _ensemble_keys(self, held_out: bool) -> list[tuple[str, int]]:
-        if held_out and not self.results["ensembles"]["held_out"]:
+    def _ensemble_keys(self, held_out: bool, attack: str = PWWS) -> list[tuple[str, int]]:
+        if held_out and not self.results[ENSEMBLES[attack]]["held_out"]:
             return []
-        return [(e["method"], len(e["members"])) for e in self.ensembles]
+        return [(e["method"], len(e["members"])) for e in self.ensembles(attack)]
 
-    def ensemble_means(self, held_out: bool) -> Statistic:
+    def ensemble_means(self, held_out: bool, attack: str = PWWS) -> Statistic:
         """Build the statistic of the mean rate of every ensemble on models that are no members."""
-        study = self.studies["ensembles"]
+        study = self.studies[ENSEMBLES[attack]]
         rows = {source.name: n for n, source in enumerate(study.sources)}
         names = [target.name for target in study.targets]
-        never = set(self.results["ensembles"]["held_out"])
+        never = set(self.results[ENSEMBLES[attack]]["held_out"])
         masks = [
             (
                 rows[ensemble["name"]],
                 np.array([n in never if held_out else n not in ensemble["members"] for n in names]),
             )
-            for ensemble in self.ensembles
+            for ensemble in self.ensembles(attack)
         ]
         return lambda rates: np.stack([rates[:, n, m].mean(axis=1) for n, m in masks], axis=1)

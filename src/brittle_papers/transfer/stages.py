@@ -10,6 +10,7 @@ from typing import Any
 from brittle import data as datasets
 from brittle.data import Dataset, case_ids
 from brittle.errors import RunStopped
+from brittle.opening import as_target
 from brittle.studies.importance import importance
 from brittle.studies.pool_tasks import of_size, train_pool
 from brittle.studies.pools import Pool, member_of
@@ -23,6 +24,7 @@ from brittle.workflow.tasks import TaskContext
 from brittle.zoo.bilm import needed_folders
 from brittle.zoo.folder import load_card, models_folder
 from brittle_papers.planning import task_function
+from brittle_papers.tasks import run_as_task, run_files
 
 Result = dict[str, Any]
 METHODS = ("genetic", "greedy", "expert")
@@ -86,8 +88,12 @@ def transfer_by(
     cases: int,
     winners: int,
     seed: int,
+    name: str | None = None,
 ) -> Result:
-    """Attack every model, and ask all others about what breaks it."""
+    """Attack every model, and ask all others about what breaks it.
+
+    The study has the name of the attack, unless it has a `name` of its own.
+    """
     backend = context.backend
     dataset = datasets.load(data)
     study = transfer(
@@ -98,7 +104,7 @@ def transfer_by(
         winners=winners,
         new=True,  # the key of this task knows the settings
         seed=seed,
-        name=attack,
+        name=name or attack,
         folder=context.folder,
         workers=backend.count,
         backend=backend.backend,
@@ -203,6 +209,62 @@ def mine_rules(
         "texts": rules.about["texts"],
         "message": f"{found[uawr(len(specs))]:,} rules",
     }
+
+
+@task_function("brittle.papers.transfer.stages:mine_quickly", leaves=rule_files, is_stage=True)
+def mine_quickly(
+    context: TaskContext,
+    *,
+    members: Sequence[str],
+    data: str,
+    size: str,
+    texts: int | None,
+    seed: int,
+) -> Result:
+    """Mine rules from one ensemble and some texts of the train split."""
+    specs = [member.spec for member in pool_of(members, data, 1, size).members]
+    source = MiningData(data, texts, seed)
+    folder, name = context.folder / "rules", context.unique_name
+    rules = mine_in_folder(
+        f"ensemble:{','.join(specs)}", source, folder, context.report, backend=context.backend
+    )
+    rules.save(folder / f"{name}.rules")
+    about = {"texts": rules.about["texts"], "members": list(members)}
+    return {"rules": {name: len(rules)}, **about, "message": f"{len(rules):,} rules"}
+
+
+@task_function(
+    "brittle.papers.transfer.stages:attack_by_rules", "rules", leaves=run_files, is_stage=True
+)
+def attack_by_rules(
+    context: TaskContext,
+    *,
+    rules: str,
+    model: str,
+    data: str,
+    size: str,
+    in_context: bool,
+    cases: int,
+    seed: int,
+) -> Result:
+    """Apply rules to the test split, and see which texts a model gets wrong.
+
+    `in_context` replaces a word only where the substitute has its part of speech.
+    """
+    pool = pool_of([model], data, 1, size)
+    train_pool(pool, backend=context.backend)
+    (file,) = rule_files(context.folder, context.needs[rules])
+    dataset = datasets.load(data)
+    return run_as_task(
+        context,
+        as_target(pool.members[0].spec),
+        dataset,
+        "rules",
+        limit=min(cases, len(dataset)),
+        seed=seed,
+        rules=str(file),
+        in_context=in_context,
+    )
 
 
 def tried_files(folder: Path, result: Result) -> list[Path]:
