@@ -116,16 +116,10 @@ def test_an_empty_cell_says_so() -> None:
 
 
 def test_the_notes_name_figures_that_the_page_has() -> None:
-    notes = load_notes(NOTES / "attention.notes.md")
-    page = build_page(
-        load_paper("attention"),
-        found(PaperRequest("attention", "small", "mr", pairs="snli")),
-        notes,
-        60.0,
-    )
-    text = page.text()
-    assert "With the nearest 50 words GS-EC breaks 70.0% (" in text
-    assert not re.search(r"\{[a-z]+, [a-zA-Z]", text)
+    page = page_of(found(PaperRequest("attention", "small", "mr", pairs="snli")))
+    filled = {k: page.fill(n) for k, n in load_notes(NOTES / "attention.notes.md").items()}
+    assert not any(re.search(r"\{[a-z]+[ ,]", note) for note in filled.values())
+    assert "With the nearest 50 words GS-EC breaks 70.0% (" in filled["identical-nearest"]
 
 
 @pytest.mark.parametrize(
