@@ -17,7 +17,6 @@ from brittle_papers.paper import build_page, load_paper
 from brittle_papers.spec import PaperRequest
 from papers.invented_grids import checked_theorem, invent_grids, like_the_paper, seen
 
-
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
 
 
