@@ -160,6 +160,15 @@ _BACKGROUND = re.compile(r"\x1b\[(?:[\d;]*;)?(?:4\d|10\d|7)(?:;[\d;]*)?m")
 _MORE_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
+def is_one_screen() -> bool:
+    """Tell whether results and messages go to the same place, such as one terminal."""
+    try:
+        out, err = os.fstat(results().fileno()), os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False
+    return os.path.samestat(out, err)
+
+
 def show(block: RenderableType) -> None:
     """Print a renderable or a string on stdout."""
     from rich.console import Console
