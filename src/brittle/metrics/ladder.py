@@ -47,7 +47,7 @@ class Ladder:
     `held` cases withstood every level, `unfinished` ones ended before all levels were searched,
     `untested` ones had nothing to change at any level. `not_english` texts had only the levels that
     need no English. Of the `checked` broken cases, `undecided` ones break under a random edit of
-    the same size, too.
+    the same size, too. Cases `without_label` got no answer that counts, and stand in no figure.
     """
 
     before: Figure
@@ -60,6 +60,7 @@ class Ladder:
     not_english: int
     checked: int
     undecided: int
+    without_label: int = 0
 
     @property
     def after(self) -> Figure:
@@ -113,6 +114,7 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         not_english=sum("not English" in dict(row.levels).values() for row in results),
         checked=len(checked),
         undecided=sum(bool(row.random_won) for row in checked),
+        without_label=sum(row.status in ("unparsed", "refused") for row in results),
     )
 
 

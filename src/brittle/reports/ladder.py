@@ -180,6 +180,8 @@ def held_line(ladder: Ladder) -> str:
         is_undone = all(rung.normalised and not rung.tried for rung in ladder.rungs)
         why = NORMALISED if is_undone else "nothing to change"
         parts.append(f"not tested {number(ladder.untested)} ({why})")
+    if ladder.without_label:
+        parts.append(f"no label {number(ladder.without_label)} (unparsed or refused, left out)")
     if ladder.checked:
         asked = f"{number(ladder.undecided)} of {plural(ladder.checked, 'broken texts')}"
         parts.append(f"{asked} flip under a random edit, too")

@@ -238,14 +238,14 @@ def _why_unknown(verdict: Verdict) -> Iterator[str]:
     open_names = [one.name for one in verdict.questions if one.outcome == "cannot tell"]
     if open_names:
         yield (
-            f"No drop from {verdict.old!r} to {verdict.new!r} is significant, and one of "
-            f"{100 * verdict.tolerance:g} points is not excluded in {listed(open_names)}."
+            f"No drop from {verdict.old!r} to {verdict.new!r} is significant, but a drop of "
+            f"{100 * verdict.tolerance:g} points is still possible in {listed(open_names)}."
         )
     for bound in verdict.bounds:
         if bound.outcome == "cannot tell":
-            yield f"{_bound_sentence(bound)}: the bound of {percent(bound.bound)} lies inside."
+            yield f"{_bound_sentence(bound)}: the bound of {percent(bound.bound)} is in this range."
     if verdict.cases_needed is not None:
-        yield f"About {plural(_about(verdict.cases_needed), 'cases')} would tell."
+        yield f"A clear answer needs about {plural(_about(verdict.cases_needed), 'cases')}."
     if verdict.missing:
         yield (
             f"{plural(verdict.missing, 'cases')} of the baseline are not in the new run: attack "

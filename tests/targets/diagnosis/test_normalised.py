@@ -16,6 +16,7 @@ from brittle.metrics.ladder import ladder
 from brittle.metrics.paired import paired
 from brittle.reports.card import card
 from brittle.reports.ladder import rung_lines
+from brittle.reports.side_by_side import side_by_side_page
 from brittle.reports.summaries import summary_json, summary_text
 from brittle.reports.verdict import verdict_markdown
 from brittle.runs.trying import try_text
@@ -138,6 +139,8 @@ def test_nothing_compares_with_what_was_not_attacked(tmp_path: Path) -> None:
             assert "undone: invisible: normalised by the target" in text
             assert "0.0%" not in text.split("robustness")[1].split("under attack")[0]
     assert not brittle.gate(undone, raw).newly_broken
+    assert "In the new run, invisible: normalised by the target." in side_by_side_page(raw, undone)
+    assert "In the old run, invisible: normalised by the target." in side_by_side_page(undone, raw)
     page = undone.report(tmp_path / "page.html").read_text("utf-8")
     assert "normalised by the target" in page and "normalised by the target" in card(undone)
     assert "accuracy under invisible" in card(raw)

@@ -329,7 +329,7 @@ def _work(
 
     Of a chat model, which is open, also how many tokens.
     """
-    from brittle.runs.forecast import Forecast, attack_work, token_work
+    from brittle.runs.forecast import Forecast, attack_work, most_answers, token_work
     from brittle.studies.forecast import trainings
     from brittle.studies.pools import Member
 
@@ -339,7 +339,8 @@ def _work(
     work = attack_work(args.target, args.attack, cases, limits, is_costly, args.runs)
     trained = trainings([Member(args.target, args.target)]) if args.dry_run else []
     sized = dataset.examples[:SIZED_EXAMPLES]
-    tokens = token_work(args.target, target, sized, cases, limits, args.runs)
+    limit = most_answers(cases, limits, args.repeats)
+    tokens = token_work(args.target, target, sized, limit, args.runs)
     return Forecast((*trained, *work.parts, *tokens))
 
 
