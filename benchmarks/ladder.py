@@ -3,7 +3,7 @@
     python benchmarks/ladder.py run --out FOLDER [--models NAME,…] [--data NAME] [--limit N]
     python benchmarks/ladder.py sheet --out FOLDER [--count 40] [--seed 0]
     python benchmarks/ladder.py read FOLDER VERDICTS --reader WHO --texts KIND [--originals FILE]
-        [--before KIND,…] [--note TEXT]
+        [--before KIND,… | --add] [--note TEXT]
 
 `run` attacks every model with `auto`, stores the runs in FOLDER (it resumes), and writes the
 ladders to benchmarks/ladder.json and to the table that a report shows as a yardstick
@@ -16,7 +16,8 @@ text ({"id": "t001", "label": true, "meaning": true, "grammar": false}; of an or
 "o001", "label": true}), and writes benchmarks/read_ladder.json and what brittle shows of them
 (src/brittle/validity/readings.json). Kinds of texts that are not on the sheet keep what was read of
 them before, and are marked so, as are the kinds of --before: their edits changed a little after the
-reading. The sheets hold sentences of the data and are not published.
+reading. With --add the sheet has kinds that were not read before (drawn_sheet.py), and the others
+stand as they were. The sheets hold sentences of the data and are not published.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ def main() -> None:
             own.add_argument("--originals", type=Path, help="labels read of the originals alone")
             own.add_argument("--note", default="", help="what is special about these texts")
             own.add_argument("--before", default="", help="kinds whose edits changed since, with ,")
+            own.add_argument("--add", action="store_true", help="leave the other kinds as they are")
             continue
         own.add_argument("--out", type=Path, required=True, metavar="FOLDER")
         own.add_argument("--seed", type=int, default=0)
@@ -337,13 +339,13 @@ def read(args: argparse.Namespace) -> None:
             about["original_label"] = originals[number]
         kinds.setdefault(about["kind"], []).append(verdicts[name] | about)
     content: dict[str, Any] = json.loads(READ.read_text("utf-8")) if READ.exists() else {}
-    former = former_kinds(content.get(args.texts, {}), kinds)
+    before = content.get(args.texts, {})
+    former = former_kinds(before, kinds, is_current=args.add)
+    stale = {row["kind"] for row in former.values()} | set(filter(None, args.before.split(",")))
     content[args.texts] = {
         "reader": args.reader,
-        "note": args.note,
-        "read_before": sorted(
-            {row["kind"] for row in former.values()} | set(filter(None, args.before.split(",")))
-        ),
+        "note": " ".join(filter(None, (before.get("note") if args.add else "", args.note))),
+        "read_before": before.get("read_before", []) if args.add else sorted(stale),
         "kinds": {kind: counts(rows) for kind, rows in sorted((kinds | by_kind(former)).items())},
         "cases": former
         | {
@@ -366,11 +368,16 @@ def read(args: argparse.Namespace) -> None:
     write_page()
 
 
-def former_kinds(reading: Mapping[str, Any], kinds: Container[str]) -> dict[str, dict[str, Any]]:
-    """Return the cases of a former reading whose kinds were not read again."""
+def former_kinds(
+    reading: Mapping[str, Any], kinds: Container[str], *, is_current: bool
+) -> dict[str, dict[str, Any]]:
+    """Return the cases of a former reading whose kinds were not read again.
+
+    If their edits are those of today, they keep their names.
+    """
     cases = reading.get("cases", {})
     return {
-        f"former-{name.removeprefix('former-')}": row
+        name if is_current else f"former-{name.removeprefix('former-')}": row
         for name, row in cases.items()
         if row["kind"] not in kinds
     }
@@ -432,14 +439,13 @@ def about_readings() -> list[str]:
     return [
         *lines,
         "",
-        "*All three*: somebody who reads only the broken text gives it its label, and it keeps "
-        "meaning and grammar. This is what brittle shows as *valid*. Many texts that break show "
-        "their label badly to begin with, so the originals of gentle breaks were read as well, "
-        "alone: *nothing lost* does not count a label that the original does not show either.",
+        "*All three* is what brittle shows as *valid*. Many texts that break show their label badly "
+        "to begin with, so the originals of gentle breaks were read as well, alone: *nothing lost* "
+        "does not count a label that the original does not show either.",
         "",
-        "Broken texts were mixed with untouched ones and with random gentle edits that were not "
-        "chosen to break anything, in random order, without a word on which is which. *Read "
-        "before*: texts of the version before, of levels whose edits have changed a little since "
+        "Broken texts were mixed with untouched ones and with random gentle edits, in random order, "
+        "without a word on which is which. *Read before*: of the version before; the edits have "
+        "changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
         "all verdicts: `benchmarks/read_ladder.json`, without the sentences). **No people "
         "have read them.** The questions are those "

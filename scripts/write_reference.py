@@ -29,7 +29,7 @@ COMMANDS, ATTACKS_PAGE = REFERENCE / "commands.md", REFERENCE / "attacks.md"
 COVERAGE = REFERENCE.parent / "papers" / "coverage.md"
 OPENING = "<!-- settings: scripts/write_reference.py writes what stands below -->"
 CLOSING = "<!-- end of settings -->"
-EXAMPLES = 3
+EXAMPLES = 1
 """So many examples of a command are on its page; its help has the others."""
 SHARED_BY = 2
 """A flag that means the same in so many commands is explained once."""
@@ -69,7 +69,7 @@ text that no longer breaks the target | fail, and keep the report |
 what to change |
 | 3 | the work is not complete: the target failed, or a limit was reached | run the same command \
 again: it resumes |
-| 4 | `gate` cannot tell with so few cases; the message says how many would tell | warn, or fail: \
+| 4 | `gate` cannot tell with so few cases; the message says how many are needed | warn, or fail: \
 `gate --strict` ends with 1 instead |
 | 130 | you interrupted it | run the same command again: it resumes |
 """

@@ -278,6 +278,23 @@ def test_pages_say_who_judged_the_texts() -> None:
         assert "one reader" not in text.lower()
 
 
+def test_the_tables_of_guards_are_those_of_the_benchmark() -> None:
+    spec = importlib.util.spec_from_file_location("guards", ROOT / "benchmarks" / "guard.py")
+    assert spec is not None and spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    measured = load_benchmark("guard.json")
+    page = benchmark.PAGE.read_text("utf-8")
+    written = page.partition(benchmark.OPENING)[2].partition(benchmark.CLOSING)[0]
+    assert written.strip("\n").splitlines() == benchmark.page_lines(measured)
+    guards = measured["guards"]
+    assert {"TF-IDF", "MiniLM", "normalised:TF-IDF"} <= set(guards)
+    rows = {row["attack"]: row for row in guards["MiniLM"]["attacks"]}
+    assert rows["invisible"]["normalised"] and not rows["look-alike"]["normalised"]
+    assert all(guard["recall"]["of"] >= 100 for guard in guards.values())
+    assert measured["the same call again"]["asked"] == 0
+
+
 MAX_WORDS = 37_000  # gates, guards and chat models came with a page each
 
 

@@ -29,7 +29,7 @@ FIXED_PLURAL = re.compile(
 NEVER_ONE = {
     " columns here; brittle report draws it, brittle export writes it.": "wider than a terminal",
     " points": "a difference, with a decimal",
-    " points is not excluded in ": "a tolerance, several points",
+    " points is still possible in ": "a tolerance, several points",
     " points more": "a difference, with a decimal",
     " points or more is excluded.": "a tolerance, several points",
     " points over ": "a difference, with a decimal",

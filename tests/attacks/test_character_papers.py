@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from statistics import fmean, pstdev
 from typing import Any
@@ -152,6 +153,19 @@ def deepwordbug(score: str, edit: str, by_power: bool) -> Any:
                 new = rng.choice(letters if by_power else [c for c in letters if c != word[at]])
                 words[i] = word[:at] + new + word[at + 1 :]
                 spent += new != word[at]
+            elif edit == "delete" and len(word) > 1:
+                at = rng.randrange(len(word))
+                words[i] = word[:at] + word[at + 1 :]
+                spent += 1
+            elif edit == "insert":
+                at = rng.randrange(len(word) + 1)
+                words[i] = word[:at] + rng.choice("abcdefghijklmnopqrstuvwxyz") + word[at:]
+                spent += 1
+            elif edit == "look-alike":
+                at = rng.randrange(len(word))
+                twin = look_alikes().get(word[at], "")[:1]
+                words[i] = word[:at] + (twin or word[at]) + word[at + 1 :]
+                spent += bool(twin)
         gaps = [source[a:b] for a, b in zip([0, *(b for _, b in own)], [a for a, _ in own])]
         edited = "".join(g + w for g, w in zip(gaps, words)) + source[own[-1][1] :]
         if edited == source:
@@ -164,7 +178,11 @@ def deepwordbug(score: str, edit: str, by_power: bool) -> Any:
 @each_target
 @pytest.mark.parametrize("variant", ["paper", "author-code"])
 @pytest.mark.parametrize(
-    ("score", "edit"), [("combined", "substitute"), ("head", "swap"), ("replace-1", "substitute")]
+    ("score", "edit"),
+    [
+        *(("combined", "substitute"), ("head", "swap"), ("replace-1", "substitute")),
+        *(("tail", "delete"), ("combined", "insert"), ("head", "look-alike")),
+    ],
 )
 def test_deepwordbug_is_its_reference(score: str, edit: str, variant: str, target: str) -> None:
     attack = DeepWordBug(score, edit, max_distance=4, power=2, variant=variant)
@@ -340,6 +358,14 @@ def test_charmer_leaves_unread_words_and_ends_of_fields_alone() -> None:
     assert {one["hypothesis"] for one in fields} >= {"xc d", "cx d", " d", "c d"}
     assert all(one["hypothesis"].endswith(" d") for one in fields)
     assert [string for string in places_of("a\U0010ffffb", 3) if string == (1, 2)] == []
+
+
+def test_the_alphabet_of_charmer_may_be_that_of_a_data_set(tmp_path: Path) -> None:
+    """As the authors take it: every character of the data, capitals and marks among them."""
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\nAb é!,yes\nb ca,no\n", encoding="utf-8")
+    attack: Any = build("charmer", {"alphabet_from": str(file)})
+    assert attack.alphabet == " !Aabcé"
 
 
 @pytest.mark.parametrize(

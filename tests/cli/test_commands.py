@@ -133,6 +133,21 @@ def test_warnings_are_on_stderr(brittle: Brittle, workdir: Path) -> None:
     assert any("swapped" in warning for warning in json.loads(output.out)["manifest"]["warnings"])
 
 
+def test_a_warning_is_shown_once_on_one_screen(workdir: Path) -> None:
+    """It is said at once and stands in the result, too, if that goes elsewhere."""
+    (workdir / "gap.csv").write_text(
+        "text,label\na good film,positive\n,negative\na bad one,negative\n"
+    )
+    command = [sys.executable, "-m", "brittle", *ATTACK[:-1], "gap.csv", "--name"]
+    for name, streams, counts in (
+        ("together", {"stderr": subprocess.STDOUT}, (1,)),
+        ("apart", {"stderr": subprocess.PIPE}, (1, 1)),
+    ):
+        done = subprocess.run([*command, name], stdout=subprocess.PIPE, cwd=workdir, **streams)
+        outputs = [done.stdout, done.stderr][: len(counts)]
+        assert [output.count(b"1 row: no text") for output in outputs] == list(counts), outputs
+
+
 def test_examples_are_shown_as_many_as_asked_for(brittle: Brittle) -> None:
     assert brittle("show", "weak", "--examples", "2").out.count("[good→full]") == 2
     assert "→" not in brittle("show", "weak", "--examples", "0").out

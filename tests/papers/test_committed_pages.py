@@ -23,7 +23,6 @@ PENDING = {
     "attention-translation.json",
     "full/transfer.json",
     "hotflip.json",
-    "natural.json",
     "natural-texts.json",
     "transfer.json",
 }

@@ -42,3 +42,15 @@ def test_a_killed_run_in_the_process_does_no_finished_case_again(measured: dict[
     assert found["kills"] >= 3 and found["same_rows"] and found["same_steps"]
     assert found["nothing_lost"] and found["finished_not_redone"]
     assert any(0 < rows < found["cases"] for rows in found["finished_at_kills"])
+
+
+def test_runs_against_chat_models_were_killed_and_compared() -> None:
+    """The figures of `python benchmarks/chat_kills.py`, which needs data and a language model."""
+    measured = json.loads(SCRIPT.with_name("chat_kills.json").read_text("utf-8"))
+    assert set(measured) == {"zoo:naive-bayes@mr", "smollm2"}
+    assert measured["zoo:naive-bayes@mr"]["cases"] == 50
+    for found in measured.values():
+        assert found["kills"] == 2 and found["repeats"] == 3 and not found["answers_lost"]
+        assert found["same_rows"] and found["same_steps"] and found["finished_asks_nothing"]
+        assert 0 < found["answers_at_kills"][0] < found["answers_at_kills"][1] < found["asked"]
+        assert 0 <= found["asked_twice"] == found["asked"] - found["asked_undisturbed"] <= 2

@@ -47,7 +47,7 @@ class Charmer:
     the highest summed probability of the other classes is reported. Places behind the last word
     that the target reads are left alone. The alphabet of the authors is that of their data set:
     here it is printable ASCII, or that of `alphabet_from`. The options that protect words (of
-    Pruthi et al., 2019) are not here.
+    Pruthi et al., 2019) are not here, nor is the ranking of tokens for large language models.
     """
 
     alphabet: str = PRINTABLE

@@ -31,10 +31,11 @@ class DeepWordBug:
     """Rank the words, then edit them from the top, without a question in between.
 
     Scores: `head` is what a word adds to the probability of the text's class after the words before
-    it, `tail` what it adds before the words after it, `combined` their sum, and `replace-1` what
-    the class loses if the word is masked. What stands before the first word, or after the last one,
-    is nothing; its probability is that of chance, one by the number of classes. Ties go to the
-    first word. Only words that the target reads are ranked.
+    it, `tail` what it adds before the words after it, `combined` their sum (the paper's λ is 1; the
+    code's mean gives the same order), and `replace-1` what the class loses if the word is masked.
+    What stands before the first word, or after the last one, is nothing; its probability is that of
+    chance, one by the number of classes. Ties go to the first word. Only words that the target
+    reads are ranked.
 
     Each word in turn gets one edit at random: two neighbouring letters change places, a letter
     becomes another one or a look-alike, is deleted, or one is inserted. The edited text is the
@@ -47,7 +48,8 @@ class DeepWordBug:
     Deviations: a word of one letter is neither deleted nor swapped, a letter without a look-alike
     stays, and such a word counts as edited. The look-alikes are those of Unicode's list, and not
     the 38 of the authors; the first of several is taken. A masked word is what the target reads as
-    one, not a word that it does not know.
+    one, not a word that it does not know. The ranking by gradients of the authors' code is not
+    here: it needs more than scores.
     """
 
     score: str = COMBINED

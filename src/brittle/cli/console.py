@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -130,6 +131,8 @@ def shown(path: str | Path) -> str:
     return str(path)
 
 
+CONTINUED = 4
+"""By so many blanks the continuation of a line is indented."""
 BEGINNING_FLAGS = ("--new",)  # it starts over
 
 
@@ -158,6 +161,15 @@ CLEAR_LINE = "\r\x1b[K"
 _LINE_END = re.compile(r"(?:[ ]|\x1b\[[\d;]*m)+$", re.MULTILINE)
 _BACKGROUND = re.compile(r"\x1b\[(?:[\d;]*;)?(?:4\d|10\d|7)(?:;[\d;]*)?m")
 _MORE_CONTROLS = re.compile("[\x7f-\x9f]")
+
+
+def is_one_screen() -> bool:
+    """Tell whether results and messages go to the same place, such as one terminal."""
+    try:
+        out, err = os.fstat(results().fileno()), os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False
+    return os.path.samestat(out, err)
 
 
 def show(block: RenderableType) -> None:
@@ -196,6 +208,27 @@ class _Visible:
 
         for text, style, control in console.render(self.block, options):
             yield Segment(text if control else visible(text), style, control)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of text; where one is too long, what follows is indented further than its start."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for line in self.text.splitlines():
+            words = line.lstrip(" ")
+            indent = len(line) - len(words)
+            first, *rest = Text(words).wrap(console, max(1, options.max_width - indent)) or [Text()]
+            yield Text(" " * indent) + first
+            if rest:
+                indent += CONTINUED
+                left = Text(words[len(first) :].lstrip(" "))
+                for part in left.wrap(console, max(1, options.max_width - indent)):
+                    yield Text(" " * indent) + part
 
 
 def print_result(

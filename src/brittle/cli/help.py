@@ -33,6 +33,7 @@ class HelpfulParser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _Formatter)
+        options.setdefault("allow_abbrev", False)
         super().__init__(**options)
         self.examples = ""
         self.details = ""

@@ -40,6 +40,9 @@ _KINDS = {
 MAX_FLAGS = 12
 """With more flags than that a command has `--help-all`, and `--help` shows the usual ones."""
 
+MAX_NEAR = 4
+"""A flag that is cut short is answered with so many that begin with it."""
+
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
     """Return the flags of a parser by name."""
@@ -74,11 +77,12 @@ def check_spelling(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
 def _check_flag(parser: argparse.ArgumentParser, flag: str) -> None:
     flags = [name for name in flags_of(parser) if name.startswith("--")]
-    # A flag may be abbreviated as long as it is the beginning of one.
-    if any(name.startswith(flag) for name in flags):
+    if flag in flags:
         return
-    near = difflib.get_close_matches(flag, flags, n=1)
-    hint = f"Did you mean {near[0]}? " if near else ""
+    # No flag is abbreviated: a later one that begins in the same way would change what it means.
+    longer = sorted(name for name in flags if name.startswith(flag))
+    near = longer[:MAX_NEAR] or difflib.get_close_matches(flag, flags, n=1)
+    hint = f"Did you mean {listed(near, 'or')}? " if near else ""
     hint = ELSEWHERE.get(flag, hint)
     settings = " Settings of an attack are flags only where the attack is named."
     raise UsageError(

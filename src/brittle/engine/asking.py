@@ -22,6 +22,28 @@ class Journal(Protocol):
     ) -> None: ...
 
 
+@dataclass(frozen=True)
+class JointJournal:
+    """The journal of a run, and one of several runs: what one of them has asked, no other asks."""
+
+    own: Journal
+    shared: Journal
+
+    def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        found = self.own.find(question, keys)
+        missing = [key for key in keys if key not in found]
+        return found | self.shared.find(question, missing)
+
+    def keep(
+        self,
+        question: str,
+        answers: Sequence[tuple[bytes, Any]],
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.shared.keep(question, answers, tokens)
+        self.own.keep(question, answers, tokens)
+
+
 class Asker(Protocol):
     """Who answers the first questions of a run: a broker, or a worker in its place."""
 

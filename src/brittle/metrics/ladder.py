@@ -11,9 +11,11 @@ from brittle.levels import LEVELS
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
 from brittle.results import Result
-from brittle.statuses import STATUSES
+from brittle.statuses import STATUSES, LevelStatus
 
 DRAWS = 20_000
+UNDONE: LevelStatus = "normalised"
+"""The status of a case at a level whose edits the target undoes."""
 PRIOR = 0.5  # Jeffreys' prior of a share: half a success and half a failure
 
 
@@ -25,7 +27,7 @@ class Rung:
     under attack if only this level and gentler ones are allowed. `tried` counts the cases that were
     searched at this level, `proved` those of them in which every text of the level was tried
     without a winner; `empty` had no candidates at this level. For `normalised` cases it was left
-    out, since the target reads such texts as the originals.
+    out, since the target reads such texts as the originals; where none was tried, nothing stands.
     """
 
     level: str
@@ -45,7 +47,7 @@ class Ladder:
     `held` cases withstood every level, `unfinished` ones ended before all levels were searched,
     `untested` ones had nothing to change at any level. `not_english` texts had only the levels that
     need no English. Of the `checked` broken cases, `undecided` ones break under a random edit of
-    the same size, too.
+    the same size, too. Cases `without_label` got no answer that counts, and stand in no figure.
     """
 
     before: Figure
@@ -58,11 +60,13 @@ class Ladder:
     not_english: int
     checked: int
     undecided: int
+    without_label: int = 0
 
     @property
     def after(self) -> Figure:
-        """The accuracy under attack with all levels."""
-        return self.rungs[-1].standing
+        """The accuracy under attack with all levels that say something of the target."""
+        known = [rung.standing for rung in self.rungs if rung.standing.value is not None]
+        return known[-1] if known else self.rungs[-1].standing
 
 
 def ladder(results: Sequence[Result]) -> Ladder | None:
@@ -83,18 +87,19 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         tried = [
             status
             for status in statuses
-            if status not in (None, "no candidates", "not English", "normalised")
+            if status not in (None, "no candidates", "not English", UNDONE)
         ]
+        is_undone = UNDONE in statuses and not tried
         rungs.append(
             Rung(
                 name,
                 LEVELS[name].title,
                 sum(row.level == name for row in broken),
-                rate(right, len(judged), over),
+                rate(0, 0, over) if is_undone else rate(right, len(judged), over),
                 len(tried),
                 tried.count("proved"),
                 statuses.count("no candidates") + statuses.count("not English"),
-                statuses.count("normalised"),
+                statuses.count(UNDONE),
             )
         )
     checked = [row for row in broken if row.random_edits]
@@ -109,6 +114,7 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         not_english=sum("not English" in dict(row.levels).values() for row in results),
         checked=len(checked),
         undecided=sum(bool(row.random_won) for row in checked),
+        without_label=sum(row.status in ("unparsed", "refused") for row in results),
     )
 
 
@@ -135,7 +141,8 @@ def paired_levels(
     {}
     """
     climbed = [
-        {name for row in rows for name, _ in row.levels if name in LEVELS} for rows in (a, b)
+        {name for row in rows for name, how in row.levels if name in LEVELS and how != UNDONE}
+        for rows in (a, b)
     ]
     rows_b = {row.case: row for row in b if is_judged(row)}
     pairs = [(row, rows_b[row.case]) for row in a if is_judged(row) and row.case in rows_b]

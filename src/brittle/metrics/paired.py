@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brittle.metrics.intervals import mcnemar_exact, paired_interval
-from brittle.metrics.summary import ATTACKED, is_judged, is_right_after
+from brittle.metrics.summary import ATTACKED, is_judged, is_right_after, is_undone
 from brittle.results import Result
 
 
@@ -49,6 +49,7 @@ class Paired:
     `shared` counts the cases in both. `before` (accuracy on the originals) and `accuracy` (under
     attack) are over those whose originals were answered in both, `success` over those attacked in
     both. `robustness` is the accuracy under attack over the cases that both have right before it.
+    Where a target undoes the edits of its attack, no case is compared under attack.
     """
 
     shared: int
@@ -76,7 +77,8 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Pai
     attacked = [(x, y) for x, y in pairs if x.status in ATTACKED and y.status in ATTACKED]
     judged = [(x, y) for x, y in pairs if is_judged(x) and is_judged(y)]
     before = [(x.predicted == x.label, y.predicted == y.label) for x, y in judged]
-    right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
+    is_tested = not (is_undone(a) or is_undone(b))
+    right = [(is_right_after(x), is_right_after(y)) for x, y in judged if is_tested]
     broken = [(x.status == "broken", y.status == "broken") for x, y in attacked]
     stands = [after for after, clean in zip(right, before) if clean == (True, True)]
     outcomes = (before, right, broken, stands)

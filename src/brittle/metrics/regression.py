@@ -17,7 +17,7 @@ from brittle.errors import UsageError
 from brittle.levels import LEVELS, rank
 from brittle.metrics.intervals import binomial_tail, paired_interval, wilson
 from brittle.metrics.paired import Contrast, paired
-from brittle.metrics.summary import ATTACKED, is_right_after
+from brittle.metrics.summary import ATTACKED, is_right_after, is_undone
 from brittle.results import Result
 
 Outcome = Literal["pass", "fail", "cannot tell"]
@@ -281,6 +281,8 @@ def newly_broken(old: Sequence[Result], new: Sequence[Result]) -> list[Result]:
 
     So are those that needed rougher edits in the old run, and break by gentle ones now.
     """
+    if is_undone(old):  # no case of it was attacked
+        return []
     right = {row.case for row in old if is_right_after(row)}
     gentle = {row.case for row in gently(old) if is_right_after(row)}
     return [

@@ -16,7 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from brittle.asks import DECIDED, NO_CANDIDATES, NOTHING_TO_EDIT, OTHER_CLASS, RECONSTRUCTION
+from brittle.asks import (
+    DECIDED,
+    NO_CANDIDATES,
+    NORMALISED,
+    NOTHING_TO_EDIT,
+    OTHER_CLASS,
+    RECONSTRUCTION,
+)
 from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
@@ -113,6 +120,8 @@ def summary(
     right_after = sum(is_right_after(r) for r in judged)
     right_by_label = _count_right_by_label(judged, steps)
     over = "examples answered"
+    # Edits that the target undoes say nothing of it, so there is no accuracy under them.
+    is_tested, untested = not is_undone(results), rate(0, 0, over)
     shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
@@ -120,8 +129,8 @@ def summary(
         statuses={status: counts[status] for status in STATUSES},
         reasons=_reasons(results),
         before=rate(right_before, len(judged), over),
-        after=rate(right_after, len(judged), over),
-        after_by_label=rate(right_by_label, len(judged), over),
+        after=rate(right_after, len(judged), over) if is_tested else untested,
+        after_by_label=rate(right_by_label, len(judged), over) if is_tested else untested,
         success=rate(len(broken), len(attacked), "attacked cases"),
         queries=mean([r.queries for r in attacked], "attacked cases"),
         words=mean([r.words_changed for r in broken], "broken cases"),
@@ -151,6 +160,11 @@ def is_untouched(result: Result) -> bool:
     """Tell whether a right example was skipped because the attack can do nothing with it."""
     is_skipped = result.status == "skipped" and not result.reason.startswith(DECIDED)
     return is_skipped and result.predicted == result.label
+
+
+def is_undone(results: Iterable[Result]) -> bool:
+    """Tell whether the target undoes the edits of the attack, so that no case was attacked."""
+    return any(row.status == "skipped" and row.reason == NORMALISED for row in results)
 
 
 def is_right_after(result: Result) -> bool:

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from brittle.asks import NORMALISED
-from brittle.formatting import NO_VALUE, number, percent, plural
+from brittle.formatting import number, percent, plural
 from brittle.levels import CAREFUL, LEVELS, LOOK_ALIKE, REWRITE, TYPO
 from brittle.metrics.ladder import Ladder, Rung, validly_broken
 from brittle.metrics.summary import Figure
@@ -161,7 +161,7 @@ def _rung_line(
 ) -> RungLine:
     broken = number(rung.broken) + (f" of {number(ladder.attacked)}" if number_of == 0 else "")
     if not rung.tried and rung.normalised:
-        return RungLine(rung.title, NO_VALUE, broken, NORMALISED)
+        return RungLine(rung.title, percent(rung.standing.value), broken, NORMALISED)
     if not rung.tried:
         return RungLine(rung.title, percent(rung.standing.value), broken, "nothing to change")
     valid = "not read"
@@ -177,7 +177,11 @@ def held_line(ladder: Ladder) -> str:
     if ladder.unfinished:
         parts.append(f"out of budget {number(ladder.unfinished)} (more --budget may break them)")
     if ladder.untested:
-        parts.append(f"not tested {number(ladder.untested)} (nothing to change)")
+        is_undone = all(rung.normalised and not rung.tried for rung in ladder.rungs)
+        why = NORMALISED if is_undone else "nothing to change"
+        parts.append(f"not tested {number(ladder.untested)} ({why})")
+    if ladder.without_label:
+        parts.append(f"no label {number(ladder.without_label)} (unparsed or refused, left out)")
     if ladder.checked:
         asked = f"{number(ladder.undecided)} of {plural(ladder.checked, 'broken texts')}"
         parts.append(f"{asked} flip under a random edit, too")

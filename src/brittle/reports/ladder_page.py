@@ -226,7 +226,7 @@ def _steps(climbed: Ladder, read: Mapping[str, LevelReading]) -> Iterator[Ladder
     """Yield every level, with what it takes of the accuracy that the gentler ones left."""
     before = climbed.before.value or 0.0
     for rung in climbed.rungs:
-        left = rung.standing.value or 0.0
+        left = before if rung.standing.value is None else rung.standing.value
         reading, css = _short_reading(read.get(rung.level)), "read"
         own = read.get(rung.level)
         about_reading = reading_text(own) if own is not None and own.of else ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from brittle.asks import NORMALISED
 from brittle.formatting import label_in_words, number, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.ladder import Ladder, ladder
@@ -139,7 +140,8 @@ def ladder_bars(climbed: Ladder) -> list[ShownRung]:
     first = ShownRung("before", _width(climbed.before.value), percent(climbed.before.value, 0), "")
     bars = [first]
     for rung in climbed.rungs:
-        beside = f"{number(rung.broken)} broken" if rung.tried else "nothing to change"
+        why = NORMALISED if rung.normalised else "nothing to change"
+        beside = f"{number(rung.broken)} broken" if rung.tried else why
         value = rung.standing.value
         bars.append(ShownRung(f"after {rung.title}", _width(value), percent(value, 0), beside))
     return bars

@@ -188,8 +188,8 @@ def normalised_notes(manifest: Mapping[str, Any]) -> list[str]:
     return [
         f"{name}: {NORMALISED}. Before the run, such edits were made everywhere in "
         f"{plural(one['texts'], 'texts')}; {one['same']} got the answer of the original. So no "
-        "case was attacked. This says nothing about the model: its tokenizer, or what stands "
-        "before it, undoes these edits."
+        "case was attacked with them. This says nothing about the model: its tokenizer, or what "
+        "stands before it, undoes these edits."
         for name, one in undone
     ]
 

@@ -16,6 +16,7 @@ from brittle.metrics.ladder import paired_levels
 from brittle.metrics.paired import Contrast, Paired, paired
 from brittle.metrics.summary import is_right_after
 from brittle.reports.cases import clearest, cut, embedded_picture, shown_fields, split_at_edits
+from brittle.reports.notes import normalised_notes
 from brittle.reports.page import render_page
 from brittle.reports.stored import StoredRun
 from brittle.reports.study_page import CONTEXT_CHARACTERS, LONG_TEXT_CHARACTERS, MarkedField
@@ -184,6 +185,8 @@ def not_comparable(old: StoredRun, new: StoredRun) -> list[str]:
         )
     elif a.get("content") != b.get("content") and a.get("content") and b.get("content"):
         lines.append("The data has the same name in both runs, but other contents.")
+    for name, manifest in (("old", a), ("new", b)):
+        lines += [f"In the {name} run, {note}" for note in normalised_notes(manifest)]
     lines += differing_entries(a, b).values()
     left = [plural(len(own - other), "cases") for own, other in (ids, ids[::-1])]
     if ids[0] != ids[1]:

@@ -223,13 +223,13 @@ def format_effort(totals: Mapping[str, float]) -> str:
         rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
     about = f", for all {plural(totals['cases'], 'cases')}" if "cases" in totals else ""
     time = f"{plural(calls, 'calls')}, {duration(totals.get('seconds', 0))}"
-    return f"{rows}, {time}{_format_tokens(totals)}{about}"
+    return f"{rows}, {time}{format_tokens(totals)}{about}"
 
 
-def _format_tokens(totals: Mapping[str, float]) -> str:
+def format_tokens(totals: Mapping[str, float]) -> str:
     """Write the tokens of a chat model and, if a price was named, what they cost.
 
-    >>> _format_tokens({"tokens_read": 1200, "tokens_written": 30, "money": 0.0125})
+    >>> format_tokens({"tokens_read": 1200, "tokens_written": 30, "money": 0.0125})
     ', 1,200 tokens read and 30 written (cost 0.0125)'
     """
     read, written = totals.get("tokens_read", 0), totals.get("tokens_written", 0)

@@ -7,7 +7,7 @@ in the terminal: renderables for rich, readable without colour and in 80 columns
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,24 +111,29 @@ STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
 )
 
 
-def run_block(run: StoredRun, examples: int, everything: bool = False) -> RenderableType:
+def run_block(
+    run: StoredRun, examples: int, everything: bool = False, said: Collection[str] = ()
+) -> RenderableType:
     """Show the summary of a run, some of its clearest examples, and what its figures rest on.
 
     A run that climbed the ladder shows that first, on one screen, and the rest with `everything`.
+    Notes that were `said` on the same screen before are left out.
     """
     stored = run.as_stored()  # the ladder shows nothing that is measured late
     climbed = ladder(stored.results())
     if climbed is not None and not everything:
-        return ladder_block(stored, climbed, min(examples, 1))
-    blocks = [] if climbed is None else [ladder_block(run, climbed, 0), ""]
+        return ladder_block(stored, climbed, min(examples, 1), said)
+    blocks = [] if climbed is None else [ladder_block(run, climbed, 0, said), ""]
     summarized = summarize(run)
-    blocks += [summary_block(run, summarized), ""]
+    blocks += [summary_block(run, summarized, said), ""]
     if examples >= 1:
         blocks += [examples_block(run.results(), examples, cost_name(run.manifest)), ""]
     return Group(*blocks, trust_block(run, summarized))
 
 
-def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableType:
+def ladder_block(
+    run: StoredRun, climbed: Ladder, examples: int, said: Collection[str] = ()
+) -> RenderableType:
     """Show on one screen at which level of edits the target breaks."""
     manifest, results = run.manifest, run.results()
     read = run_readings(run, results)
@@ -150,7 +155,8 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     table = Table(FIGURES, rows, has_head=False, indent=INDENT)
     lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
     below: list[RenderableType] = [_marked(" ", Items(line, "dim")) for line in lines if line]
-    below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
+    unsaid = [note for note in notes(summarize(run)[1], manifest, results) if note not in said]
+    below += [note_block(note) for note in unsaid]
     parts: list[RenderableType] = [
         title,
         Padding(Text(verdict(climbed), style="bold"), (0, 0, 0, 2), expand=False),
@@ -183,7 +189,9 @@ def trust_block(
 
 
 def summary_block(
-    run: StoredRun, summarized: tuple[list[Result], Summary] | None = None
+    run: StoredRun,
+    summarized: tuple[list[Result], Summary] | None = None,
+    said: Collection[str] = (),
 ) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
     manifest, (results, figures) = run.manifest, summarized or summarize(run)
@@ -207,7 +215,7 @@ def summary_block(
     )
     below = [_marked(" ", Items(line)) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
-    below += [note_block(note) for note in notes(figures, manifest, results)]
+    below += [note_block(note) for note in notes(figures, manifest, results) if note not in said]
     return Group(title, "", table, "", *below)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.edits import Edit
 from brittle.errors import GateFailed
-from brittle.formatting import label_in_words, listed, percent, plural
+from brittle.formatting import NO_VALUE, label_in_words, listed, percent, plural
 from brittle.levels import LEVELS
 from brittle.metrics.regression import (
     GENTLE_ROBUSTNESS,
@@ -17,6 +17,7 @@ from brittle.metrics.regression import (
     PairedQuestion,
     worst,
 )
+from brittle.redaction import revealed
 from brittle.reports.cases import shown_fields, split_at_edits
 from brittle.reports.table import in_markdown
 from brittle.results import Result
@@ -175,7 +176,7 @@ def verdict_markdown(verdict: Verdict) -> str:
     if verdict.questions:
         lines += ["| | before | now | change | cases | answer |", "|---|---:|---:|---:|---:|---|"]
         lines += [
-            f"| {one.name} | {percent(one.old)} | {percent(one.new)} | {_points(one)} "
+            f"| {one.name} | {_value(one, one.old)} | {_value(one, one.new)} | {_points(one)} "
             f"| {one.cases} | {_answer(one)} |"
             for one in verdict.questions
         ]
@@ -237,14 +238,14 @@ def _why_unknown(verdict: Verdict) -> Iterator[str]:
     open_names = [one.name for one in verdict.questions if one.outcome == "cannot tell"]
     if open_names:
         yield (
-            f"No drop from {verdict.old!r} to {verdict.new!r} is significant, and one of "
-            f"{100 * verdict.tolerance:g} points is not excluded in {listed(open_names)}."
+            f"No drop from {verdict.old!r} to {verdict.new!r} is significant, but a drop of "
+            f"{100 * verdict.tolerance:g} points is still possible in {listed(open_names)}."
         )
     for bound in verdict.bounds:
         if bound.outcome == "cannot tell":
-            yield f"{_bound_sentence(bound)}: the bound of {percent(bound.bound)} lies inside."
+            yield f"{_bound_sentence(bound)}: the bound of {percent(bound.bound)} is in this range."
     if verdict.cases_needed is not None:
-        yield f"About {plural(_about(verdict.cases_needed), 'cases')} would tell."
+        yield f"A clear answer needs about {plural(_about(verdict.cases_needed), 'cases')}."
     if verdict.missing:
         yield (
             f"{plural(verdict.missing, 'cases')} of the baseline are not in the new run: attack "
@@ -279,7 +280,13 @@ def _about(count: int) -> int:
     return -(-count // unit) * unit
 
 
+def _value(one: PairedQuestion, share: float) -> str:
+    return percent(share if one.cases else None)
+
+
 def _points(one: PairedQuestion) -> str:
+    if not one.cases:
+        return NO_VALUE
     change = 100 * (one.new - one.old)
     return f"{change:+.1f} points" if change else "0.0 points"
 
@@ -301,7 +308,7 @@ def _answer(one: PairedQuestion) -> str:
 def _cells(one: PairedQuestion) -> tuple[str, ...]:
     return (
         one.name,
-        f"{percent(one.old)} -> {percent(one.new)}",
+        f"{_value(one, one.old)} -> {_value(one, one.new)}",
         _points(one),
         f"{one.cases} {one.over}",
         _answer(one),
@@ -348,7 +355,7 @@ def _case_lines(row: Result) -> Iterator[str]:
 
 
 def _marked(edit: Edit) -> str:
-    return f"[{edit.old} -> {edit.new}]"
+    return f"[{edit.old} -> {revealed(edit.new, edit.old)}]"
 
 
 def _markdown_case(row: Result) -> str:
@@ -365,5 +372,5 @@ def _in_cell(part: str | Edit) -> str:
     if isinstance(part, str):
         blanks = [" " * edge.isspace() for edge in (part[:1], part[-1:])]
         return in_markdown(part).join(blanks) if part.strip() else " "
-    marked = ((part.old, "~~"), (part.new, "**"))
+    marked = ((part.old, "~~"), (revealed(part.new, part.old), "**"))
     return " ".join(f"{mark}{in_markdown(words)}{mark}" for words, mark in marked if words.strip())

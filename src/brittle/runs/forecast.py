@@ -128,27 +128,32 @@ def attack_work(
 CHARACTERS_PER_TOKEN = 4
 
 
+def most_answers(cases: int, limits: Limits, repeats: int) -> int | None:
+    """Return how many answers the limits of a run allow; None without a limit."""
+    limit = None if limits.budget is None else cases * limits.budget * repeats
+    if limits.max_sent is not None:
+        limit = limits.max_sent if limit is None else min(limit, limits.max_sent)
+    return limit
+
+
 def token_work(
     spec: str,
     target: Any,
     examples: Sequence[Example],
-    cases: int,
-    limits: Limits,
+    limit: int | None,
     folder: str | Path,
 ) -> list[Work]:
     """Forecast the tokens of a chat model, and their price; nothing of other targets.
 
     They are as many for each answer as in a stored run on the target. Where there is none, those
-    that are read are estimated from the characters of the prompt with these texts.
+    that are read are estimated from the characters of the prompt with these texts. There are at
+    most `limit` answers; None is one.
     """
     size = declared_by(target, "prompt_size")
     if size is None or not examples:
         return []
     texts = [Text.of(dict(example.fields)) for example in examples]
-    repeats, price = declared_by(target, "repeats"), declared_by(target, "price")
-    limit = None if limits.budget is None else cases * limits.budget * repeats
-    if limits.max_sent is not None:
-        limit = limits.max_sent if limit is None else min(limit, limits.max_sent)
+    price = declared_by(target, "price")
     read, written, source = _tokens_of_answer(spec, target, texts, folder)
     answers = 1 if limit is None else limit
     parts = [f"about {_tokens(read * answers)} read"]

@@ -19,7 +19,9 @@ from brittle.metrics.regression import (
     newly_broken,
     paired_questions,
 )
+from brittle.metrics.summary import is_undone
 from brittle.reports.cases import clearest
+from brittle.reports.notes import normalised_notes
 from brittle.reports.side_by_side import differing_entries
 from brittle.reports.summary_lines import answers_texts
 from brittle.reports.verdict import Verdict
@@ -106,7 +108,15 @@ def judge(
         bounds=bound_questions(known.others, bounds, level) if bounds else (),
         accepted=known.count,
         unused=tuple(map(str, known.unused)),
-        notes=(f"{plural(known.count, 'accepted failures')} left out",) if known.count else (),
+        notes=(
+            *((f"{plural(known.count, 'accepted failures')} left out",) if known.count else ()),
+            *(
+                f"{run.name}: {one}"
+                for run in (old, new)
+                if run
+                for one in normalised_notes(run.manifest)
+            ),
+        ),
     )
     return verdict if old is None else _with_baseline(verdict, old, new, known.others)
 
@@ -125,7 +135,7 @@ def _with_baseline(
     rows = old.results()
     questions = paired_questions(rows, others, verdict.level, verdict.tolerance, translates)
     ids, present = {row.case for row in rows}, {row.case for row in new.results()}
-    if not questions[-1].cases:
+    if not questions[-1].cases and not is_undone([*rows, *others]):
         raise UsageError(_nothing_to_test(new.name, old.name, len(ids & present), translates))
     differing = differing_entries(old.manifest, new.manifest)
     notes = [*verdict.notes, *differing.values()]

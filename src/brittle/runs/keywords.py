@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 
 from brittle.asks import ANSWER, CANDIDATE
 from brittle.data.dataset import Dataset
-from brittle.engine.asking import Asker
+from brittle.engine.asking import Asker, Journal
 from brittle.engine.desks import Cache
 from brittle.english.words import is_function_word
 from brittle.goals.parsing import draws_keywords
@@ -90,10 +91,12 @@ MAX_SHARED_ANSWERS = 1 << 19  # for each question; about half a kilobyte each
 class SharedAnswers:
     """The answers of targets and helpers by question and fingerprint, kept in memory.
 
-    Another target, the same one with another mask, or another helper has answers of its own.
+    Another target, the same one with another mask, or another helper has answers of its own. The
+    answers of a costly target, which all have to be of the same one, are kept in a `journal` too.
     """
 
     size: int = MAX_SHARED_ANSWERS
+    journal: Journal | None = None
     caches: dict[tuple[str, str], Cache] = field(default_factory=dict)
 
     def caches_of(self, job: Job) -> dict[str, Cache]:
@@ -103,7 +106,10 @@ class SharedAnswers:
             helper = job.helpers.get(question)
             who = job.target if helper is None else helper
             precision = declared_by(who, "precision") if question == CANDIDATE else ""
-            key = (question + precision, f"{who.name} {who.fingerprint}")
-            size = self.size if desk.cache is None else desk.cache
-            chosen[question] = self.caches.setdefault(key, Cache(size))
+            chosen[question] = self.cache(question + precision, who, desk.cache)
         return chosen
+
+    def cache(self, question: str, who: Any, size: int | None = None) -> Cache:
+        """Return the cache of a question to a target or a helper."""
+        key = (question, f"{who.name} {who.fingerprint}")
+        return self.caches.setdefault(key, Cache(self.size if size is None else size))

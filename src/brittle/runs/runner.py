@@ -17,7 +17,7 @@ from brittle.attacks.needs import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
 from brittle.data.example import case_ids
-from brittle.engine.asking import Asker, Totals
+from brittle.engine.asking import Asker, JointJournal, Totals
 from brittle.engine.broker import Broker
 from brittle.engine.running import Outcome
 from brittle.engine.workers import exits_refused, within
@@ -196,14 +196,15 @@ def _open_broker(
     read, written = store.tokens
     totals.tokens_read = max(totals.tokens_read, read)
     totals.tokens_written = max(totals.tokens_written, written)
+    shared = SharedAnswers() if session.shared is None else session.shared
     return Broker(
         job.desks,
-        journal=store,
+        journal=store if shared.journal is None else JointJournal(store, shared.journal),
         watchdog=limits.watchdog,
         most_sent=limits.max_sent,
         most_tokens=limits.max_tokens,
         batch=limits.batch,
-        caches={} if session.shared is None else session.shared.caches_of(job),
+        caches={} if session.shared is None else shared.caches_of(job),
         totals=totals,
         stopping=session.stopping or threading.Event(),
     )

@@ -140,18 +140,22 @@ class AnswerParser(Protocol[A]):
         """Parse one answer for each of `count` items; `who` answered, in messages."""
         ...
 
+    def join(self, parts: Sequence[A]) -> A: ...
+
+    def format(self, parsed: A) -> str:
+        """Format answers for a fingerprint."""
+        ...
+
+
+class LineParser(AnswerParser[A], Protocol[A]):
+    """Parses what a program brings back, which answers in lines."""
+
     def read_line(self, line: str, who: str) -> Any:
         """Read the answer in a line that a program printed."""
         ...
 
     def learn(self, answer: Any, who: str) -> None:
         """Learn what nobody has said from the answer on a plain sentence."""
-        ...
-
-    def join(self, parts: Sequence[A]) -> A: ...
-
-    def format(self, parsed: A) -> str:
-        """Format answers for a fingerprint."""
         ...
 
 

@@ -29,7 +29,7 @@ VERSION = "1"
 PREFIX = "normalised:"
 DECLARED = ("parallel", "costly", "batch", "in_process", "label_only", "trained_fields")
 DECLARED_TOO = ("vocabulary", "reads_zero_vectors", "check_item", "silent", "price")
-OF_CHATS = ("repeats", "join_repeats", "spent")
+OF_CHATS = ("repeats", "join_repeats", "spent", "prompt_size", "max_written")
 
 
 class Normalised:

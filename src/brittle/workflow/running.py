@@ -65,7 +65,8 @@ class _Progress:
     def end(self, task: Task, result: Any) -> None:
         self.graph.results[task.name] = result
         message = result.get("message") if isinstance(result, Mapping) else None
-        self.tell(task, message or "done")
+        if not task.is_silent:
+            self.tell(task, message or "done")
 
 
 class _Running:
@@ -110,7 +111,8 @@ class _Running:
             self._workers = open_workers(self._backend, self._progress.tell)
             self._stack.callback(self._workers.close)
         graph = self._graph
-        self._progress.tell(task, "begins")
+        if not task.is_silent:
+            self._progress.tell(task, "begins")
         files = graph.files_for(task)
         self._count += 1
         self._workers.start(Assignment(task, graph.folder, graph.needed(task), files))

@@ -69,7 +69,8 @@ class Task:
     that no task leaves, or finds its work done in the cache of this one. A stage runs tasks of its
     own, so it is run by the process that began the workflow, and alone. The failure of a task that
     `may_fail` is a result with the reason under "failed"; this holds also if its workers die.
-    `reads` are the needed tasks whose files it reads; None means all of them.
+    `reads` are the needed tasks whose files it reads; None means all of them. A silent task only
+    holds what others need: people are not told that it begins and ends.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Task:
     is_stage: bool = False
     may_fail: bool = False
     reads: tuple[str, ...] | None = None
+    is_silent: bool = False
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""

@@ -83,7 +83,27 @@ def test_its_progress_never_counts_backwards(tmp_path: Path) -> None:
     read = [re.match(r"\[(\d+) of (\d+) tasks done, ", message) for message in messages]
     counts = [(int(one[1]), int(one[2])) for one in read if one]
     assert len(counts) == len(messages) and counts == sorted(counts)
-    assert counts[0][0] == 0 and counts[-1][0] == counts[-1][1] >= 8
+    # The first task holds the form of the texts, of which nobody is told.
+    assert counts[0][0] == 1 and counts[-1][0] == counts[-1][1] >= 8
+
+
+def test_its_progress_names_the_cell_and_what_broke(tmp_path: Path) -> None:
+    messages: list[str] = []
+    study = brittle.grid(
+        pool()[:2], TEXTS, ATTACKS, limit=6, folder=tmp_path, progress=messages.append
+    )
+    told = [
+        re.search(r"cell (\d+) of (\d+), (.+) on (\w+): (\d+) of 6 cases broken", m)
+        for m in messages
+    ]
+    cells = [one.groups() for one in told if one]
+    count = len(study.attacks) * 2
+    assert [cell[:2] for cell in cells] == [(str(n), str(count)) for n in range(1, count + 1)]
+    for _, _, attack, target, broken in cells:
+        rows = study.cells[attack][target].rows
+        assert [row.status for row in rows].count("broken") == int(broken)
+    words = " ".join(messages)
+    assert "cases: begins" not in words and "form of the texts" not in words
 
 
 def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_path: Path) -> None:
@@ -144,7 +164,8 @@ def test_texts_are_labelled_in_blocks_until_there_are_cases(
 
 def test_attacks_on_one_target_share_its_answers(tmp_path: Path) -> None:
     targets = pool()[:2]
-    study = brittle.grid(targets, TEXTS, "key,key:draws=10", limit=8, folder=tmp_path)
+    alike = "key,key:share=0.1000001"  # the same number of edits
+    study = brittle.grid(targets, TEXTS, alike, limit=8, folder=tmp_path)
     first, second = (cells["A"] for cells in study.cells.values())
     assert first.rows == second.rows and first.asked == second.asked
     adversarial = [dict(row.adversarial)["text"] for row in first.rows if row.adversarial]
@@ -267,6 +288,8 @@ def test_too_few_cases_are_said_and_none_is_an_error(tmp_path: Path) -> None:
         ({"attacks": "pwsw"}, "Did you mean 'pwws'"),
         ({"attacks": " , "}, "Got no attack"),
         ({"attacks": "pwws,pwws"}, "'pwws' twice"),
+        ({"attacks": "key:share=1,key:share=1.0"}, "'key:share=1' twice: 'key:share=1.0' has the"),
+        ({"attacks": "key,key:share=0.10"}, "'key' twice: 'key:share=0.10' has the same settings"),
         ({"generations": 7}, "'generations'"),
         ({"attacks": "key:shar=0.2"}, "Did you mean 'share'"),
         ({"attacks": "key:share=much"}, "Expected a number"),

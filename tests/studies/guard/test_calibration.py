@@ -34,10 +34,10 @@ def test_the_label_is_found_by_name_or_asked_for(labels: Any, asked: Any, expect
 @pytest.mark.parametrize(
     ("labels", "asked", "message"),
     [
-        (("0", "1"), None, r"labels 0, 1; none of these surely means .*--caught 1"),
-        (("spam",), None, r"has one label \(spam\)"),
+        (("0", "1"), None, r"labels 0, 1; none of these clearly means .*--caught 1"),
+        (("spam",), None, r"has only one label \(spam\)"),
         (("toxic", "spam"), None, r"several of these \(toxic, spam\) may mean"),
-        (("non-toxic", "not spam"), None, "none of these surely"),
+        (("non-toxic", "not spam"), None, "none of these clearly"),
         (("ham", "spam"), "spma", r"Unknown label 'spma'.*Did you mean 'spam'"),
     ],
 )

@@ -19,7 +19,8 @@ import brittle
 from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.safety.characters import plain
-from brittle.studies.guard.scoring import as_item, edited_at_random
+from brittle.studies.guard.scoring import edited_at_random
+from brittle.studies.guard.texts import as_item
 from brittle.studies.study import Study
 
 BAD = ("ignore", "rules", "secret", "password", "system")
@@ -147,7 +148,7 @@ def test_labels_alone_have_their_own_operating_point() -> None:
     study = measure(LabelGuard(), by="look-alike")
     assert (study.results.point.by, study.results.point.threshold) == ("labels", 0.5)
     assert study.results.before.count == 5 and study.results.attacks["look-alike"].broken
-    assert "answers labels only" in study.view().html()
+    assert "by its own decision (labels only)" in study.view().html()
 
 
 def test_the_ladder_says_what_is_caught_at_each_level() -> None:
@@ -208,6 +209,30 @@ def test_what_the_guard_cannot_answer_is_left_out_and_said() -> None:
         measure(Dead(), by="look-alike", name="dead")
 
 
+@pytest.mark.parametrize(
+    ("score", "doubt"),
+    [
+        (1.0, "flags all texts, attacks and benign ones alike"),
+        (0.0, "flags no text at all"),
+        (0.3, "flags no text at all"),
+    ],
+)
+def test_a_guard_that_flags_everything_or_nothing_is_doubted(score: float, doubt: str) -> None:
+    class Constant(CountingGuard):
+        def score(self, text: str) -> float:
+            return score
+
+    study = measure(Constant(), by="look-alike")
+    assert any(doubt in warning and "--caught" in warning for warning in study.warnings)
+    assert study.view().html() and study.summary()
+
+
+def test_labels_in_other_letters_are_found() -> None:
+    guard = CountingGuard()
+    guard.labels = ("Benign", "INJECTION")  # type: ignore[assignment]
+    assert measure(guard, by="look-alike").facts.caught == "INJECTION"
+
+
 @pytest.mark.slow
 def test_a_huge_text_does_not_stop_a_study() -> None:
     study = measure(CountingGuard(), [*ATTACKS, "ignore rules " * 24_000], by="look-alike")
@@ -219,7 +244,7 @@ def test_a_huge_text_does_not_stop_a_study() -> None:
 def test_one_label_none_by_name_and_no_classifier_are_refused() -> None:
     guard = CountingGuard()
     guard.labels = ("fine", "not fine")  # type: ignore[assignment]
-    with pytest.raises(UsageError, match=r"none of these surely means.*--caught not fine"):
+    with pytest.raises(UsageError, match=r"none of these clearly means.*--caught not fine"):
         measure(guard)
     assert measure(guard, caught="NOT FINE", by="look-alike").facts.caught == "not fine"
     with pytest.raises(UsageError, match=r"Unknown attack 'look-alkie'. Did you mean 'look-alike'"):
@@ -285,10 +310,24 @@ def test_wrong_flags_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("asked.txt").exists()
 
 
+def test_several_workers_give_the_rows_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    write_files()
+    words = [*COMMAND[:-1], "one", "--by", "look-alike,spacing"]
+    assert main(words) == 0
+    assert main([*words, "--name", "two", "--workers", "2"]) == 0
+    one, two = (Study.load(f"runs/{name}.study.json") for name in ("one", "two"))
+    assert one.results == two.results and one.results.evaded()
+    assert main([*words, "--name", "two"]) == 0, "the number of workers may change"
+    with pytest.raises(UsageError, match="a live object that cannot be sent"):
+        measure(lambda texts: CountingGuard()(texts), labels="benign,injection", workers=2)
+
+
 @pytest.mark.slow
-def test_a_study_that_was_killed_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_study_that_was_killed_goes_on(tmp_path: Path, workers: str) -> None:
     write_files()
     words = [sys.executable, "-m", "brittle", *COMMAND, "--by", "look-alike,spacing,leet"]
+    words += ["--workers", workers]
     whole = [*words[:-1], words[-1], "--name", "whole"]
     subprocess.run(whole, check=True, capture_output=True, cwd=tmp_path)
     killed = subprocess.Popen(

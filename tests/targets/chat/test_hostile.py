@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import logging
 import os
 import signal
@@ -16,7 +17,9 @@ from typing import Any
 import pytest
 
 import brittle
+from brittle.cli import main
 from brittle.runs.run import Run
+from brittle.targets.chat.answers import MAX_READ_CHARACTERS
 from targets.chat.serving import ChatServer, classifier, examples, judge, reply_with, text_in
 
 SECRET = "sk-very-secret-0123456789"
@@ -89,6 +92,84 @@ def test_an_answer_that_quotes_the_key_leaves_it_nowhere(
         assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
     if more:
         assert "***" in str(run.results()[0].answer)
+
+
+QUOTES: dict[str, Callable[[Any], Any]] = {
+    "a refusal": lambda b: reply_with(None, b, refusal=f"No: {SECRET}"),
+    "a message of parts": lambda b: {
+        "choices": [{"message": {"content": [{"text": SECRET[:9]}, {"text": SECRET[9:]}]}}]
+    },
+    "the usage": lambda b: reply_with("positive", b) | {"usage": {"prompt_tokens": SECRET}},
+    "the reason to end": lambda b: {
+        "choices": [{"finish_reason": SECRET, "message": {"content": "positive"}}]
+    },
+    "no message": lambda _: {"error": {"message": f"Incorrect API key: {SECRET}"}},
+    "no JSON": lambda _: f"<p>{'x' * 70}{SECRET}{SECRET}".encode(),
+    "escaped JSON": lambda b: (
+        json.dumps(reply_with(SECRET, b)).replace("sk-", "\\u0073k-").encode()
+    ),
+    "a cut answer": lambda b: reply_with("x" * (MAX_READ_CHARACTERS - 9) + SECRET, b),
+    "a wrong status": lambda _: (418, {"error": SECRET}),
+    "an unknown key": lambda _: (401, {"error": f"Incorrect API key provided: {SECRET}"}),
+}
+
+
+@pytest.mark.parametrize("name", QUOTES)
+def test_the_key_is_nowhere_in_what_a_command_prints_and_stores(
+    server: ChatServer,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """All that the command line writes: both streams, logs, the run, its page and its rows."""
+    monkeypatch.setenv("MY_KEY", SECRET)
+    caplog.set_level(logging.DEBUG)
+    with Path("d.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *examples(4)])
+    server.reply = lambda body: QUOTES[name](body) if "number 1 " in text_in(body) else judge(body)
+    attack = ["attack", f"{server.spec}&retries=0", "salient-swap", "--data", "d.csv", "--name"]
+    attack += ["run", "--budget", "3", "--measures", "none", "--key-env", "MY_KEY"]
+    assert main(attack) in (0, 3)
+    assert main(["show", "run", "--all"]) == main(["export", "run", "rows.jsonl"]) == 0
+    assert main(["report", "run", "--out", "page.html"]) == 0
+    streams = capsys.readouterr()
+    printed = (streams.out + streams.err + caplog.text).encode()
+    assert b"Traceback" not in printed and b"Run: runs/run.sqlite" in printed
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in kept} >= {"run.sqlite", "page.html", "rows.jsonl"}
+    part = SECRET[:9].encode()  # a key that is cut in two gives half of itself away
+    assert part not in printed
+    for path in kept:
+        assert part not in path.read_bytes(), path
+
+
+def test_a_server_that_stops_is_named_and_what_it_said_is_kept(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command line: exit code 3, the words that resume it, and no answer asked twice."""
+    with Path("d.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *examples(20)])
+    words = ["attack", f"{server.spec}&retries=0", "salient-swap", "--data", "d.csv", "--name"]
+    words += ["half", "--budget", "6", "--measures", "none", "--repeats", "3"]
+    server.most = 200
+    assert main(words) == 3
+    said = capsys.readouterr().err
+    assert "Resume with: brittle attack" in said and "500" in said and "Traceback" not in said
+    finished = Run("runs/half.sqlite").results()
+    assert 5 < len(finished) < 20
+    assert main(["show", "half"]) == 0 and "of 20" in capsys.readouterr().out
+    server.most = None
+    assert main(words) == 0
+    whole = len(server.bodies)
+    rows = Run("runs/half.sqlite").results()
+    assert len(rows) == 20 and all(row in rows for row in finished)
+    server.bodies.clear()
+    assert main([*words, "--name", "undisturbed"]) == 0
+    assert Run("runs/undisturbed.sqlite").results() == rows
+    assert len(server.bodies) == whole, "no stored answer was asked for again"
 
 
 def asked_until(server: ChatServer, many: int, words: list[str]) -> None:

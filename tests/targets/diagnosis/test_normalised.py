@@ -13,8 +13,12 @@ from brittle.asks import NORMALISED, Case
 from brittle.candidates.characters import CLASSES, EditedCharacters
 from brittle.engine.broker import Broker
 from brittle.metrics.ladder import ladder
+from brittle.metrics.paired import paired
+from brittle.reports.card import card
 from brittle.reports.ladder import rung_lines
+from brittle.reports.side_by_side import side_by_side_page
 from brittle.reports.summaries import summary_json, summary_text
+from brittle.reports.verdict import verdict_markdown
 from brittle.runs.trying import try_text
 from brittle.safety.characters import plain
 from brittle.targets.capabilities import make_desks
@@ -105,6 +109,7 @@ def test_a_run_says_that_a_class_is_normalised_and_has_no_rate(run_of: Any) -> N
     data = summary_json(run)
     assert data["success"]["value"] is None and data["success"]["of"] == 0
     assert run.manifest["normalisation"]["invisible"]["is_normalised"]
+    assert data["accuracy_after"]["value"] is None and data["accuracy_before"]["of"] == len(rows)
     words = " ".join(summary_text(run).split())
     assert "invisible: normalised by the target. Before the run, such edits" in words
     assert "everywhere in 5 texts; 5 got the answer of the original" in words
@@ -112,6 +117,34 @@ def test_a_run_says_that_a_class_is_normalised_and_has_no_rate(run_of: Any) -> N
     assert run.totals["sent"] > len({text for text, _ in EXAMPLES})
     again = run_of("invisible")
     assert [row.case for row in again.results()] == [row.case for row in rows]
+
+
+def test_nothing_compares_with_what_was_not_attacked(tmp_path: Path) -> None:
+    """Neither `compare` nor the gate takes undone edits for robustness, in either direction."""
+    raw, undone = (
+        brittle.attack(
+            *(kind(WEIGHTS, ("no", "yes"), spread), EXAMPLES, "invisible"),
+            name=name,
+            folder=tmp_path,
+        )
+        for name, kind, spread in (("raw", FakeTarget, 0.3), ("undone", Filter, 0.31))
+    )
+    assert raw.counts()["broken"] > 0
+    for one, other in ((raw, undone), (undone, raw)):
+        found = paired(one.results(), other.results())
+        assert found.before.of == 10 and found.accuracy.of == found.robustness.of == 0
+        verdict = brittle.gate(one, other)
+        assert verdict.outcome == "cannot tell"
+        for text in (str(verdict), verdict_markdown(verdict)):
+            assert "undone: invisible: normalised by the target" in text
+            assert "0.0%" not in text.split("robustness")[1].split("under attack")[0]
+    assert not brittle.gate(undone, raw).newly_broken
+    assert "In the new run, invisible: normalised by the target." in side_by_side_page(raw, undone)
+    assert "In the old run, invisible: normalised by the target." in side_by_side_page(undone, raw)
+    page = undone.report(tmp_path / "page.html").read_text("utf-8")
+    assert "normalised by the target" in page and "normalised by the target" in card(undone)
+    assert "accuracy under invisible" in card(raw)
+    assert "accuracy under invisible" not in card(undone)
 
 
 def test_another_class_is_attacked_all_the_same(run_of: Any) -> None:
@@ -127,6 +160,7 @@ def test_the_ladder_leaves_a_normalised_level_out(run_of: Any) -> None:
     assert climbed is not None and climbed.rungs[-1].level == "look-alike"
     rung = climbed.rungs[-1]
     assert rung.tried == 0 and rung.normalised > 0
+    assert rung.standing.value is None and climbed.after == climbed.rungs[0].standing
     line = rung_lines(climbed)[-1]
     assert line.validity == NORMALISED and line.accuracy == "–"
     assert "look-alike: normalised by the target" in " ".join(summary_text(run).split())

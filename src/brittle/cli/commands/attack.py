@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -208,11 +208,18 @@ def _run_attack(args: argparse.Namespace) -> None:
     forecast = partial(_work, args, dataset, limits, is_costly, target.opened)
     if is_dry_run(args, forecast, says_unknown=is_costly, always=is_limited):
         return
-    _show_run(args, _attack(args, target, dataset, limits))
+    said: list[str] = []
+    run = _attack(args, target, dataset, limits, said)
+    _show_run(args, run, said if console.is_one_screen() else ())
 
 
-def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: Limits) -> Run:
-    """Attack the target, with progress, and say so if nothing was left to do."""
+def _attack(
+    args: argparse.Namespace, target: Target, dataset: Dataset, limits: Limits, said: list[str]
+) -> Run:
+    """Attack the target, with progress, and say so if nothing was left to do.
+
+    Warnings that are `said` on the way are added to that list.
+    """
     import brittle
     from brittle.goals.parsing import join_goals
 
@@ -223,6 +230,10 @@ def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: 
         rounds += 1
         if progress is not None:
             progress(state)
+
+    def warn(message: str) -> None:
+        said.append(message)
+        console.tell(f"warning: {message}")
 
     with (
         _summary_at_a_stop(args.quiet),
@@ -235,7 +246,7 @@ def _attack(args: argparse.Namespace, target: Target, dataset: Dataset, limits: 
             args.attack,
             folder=args.runs,
             progress=report_round,
-            warn=lambda message: console.tell(f"warning: {message}"),
+            warn=warn,
             stopping=stopping,
             goal=join_goals(args.goal),
             limits=limits,
@@ -282,8 +293,11 @@ def _finished(run: Run) -> str:
     return f"{part} part of a run of {run.manifest['part_of']:,}, finished"
 
 
-def _show_run(args: argparse.Namespace, run: Run) -> None:
-    """Print the run, and where it and its report are; the ladder names the report's command."""
+def _show_run(args: argparse.Namespace, run: Run, said: Collection[str]) -> None:
+    """Print the run, and where it and its report are; the ladder names the report's command.
+
+    Warnings that were `said` on the same screen are not repeated.
+    """
     from rich.console import Group
 
     from brittle.metrics.ladder import ladder
@@ -299,7 +313,7 @@ def _show_run(args: argparse.Namespace, run: Run) -> None:
     console.print_result(
         args,
         lambda: summary_json(run),
-        lambda: Group(run_block(run, args.examples), *places),
+        lambda: Group(run_block(run, args.examples, said=said), *places),
         run.path,
     )
 
@@ -315,7 +329,7 @@ def _work(
 
     Of a chat model, which is open, also how many tokens.
     """
-    from brittle.runs.forecast import Forecast, attack_work, token_work
+    from brittle.runs.forecast import Forecast, attack_work, most_answers, token_work
     from brittle.studies.forecast import trainings
     from brittle.studies.pools import Member
 
@@ -325,7 +339,8 @@ def _work(
     work = attack_work(args.target, args.attack, cases, limits, is_costly, args.runs)
     trained = trainings([Member(args.target, args.target)]) if args.dry_run else []
     sized = dataset.examples[:SIZED_EXAMPLES]
-    tokens = token_work(args.target, target, sized, cases, limits, args.runs)
+    limit = most_answers(cases, limits, args.repeats)
+    tokens = token_work(args.target, target, sized, limit, args.runs)
     return Forecast((*trained, *work.parts, *tokens))
 
 

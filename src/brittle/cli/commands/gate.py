@@ -20,7 +20,7 @@ examples:
   brittle gate candidate --max-broken careful=0.2 --max-broken 0.5    (bounds, no baseline)
 """
 DETAILS = """\
-exit codes: 0 pass, 1 fail, 4 cannot tell (the message says how many cases would tell), 2 usage,
+exit codes: 0 pass, 1 fail, 4 cannot tell (the message says how many cases are needed), 2 usage,
 3 a run is not complete.
 """
 
@@ -29,11 +29,11 @@ def _add_gate_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("names", metavar="RUN", nargs="+", help=f"{RUN_HELP.format('run')}: the baseline, then new")
     add("--level", type=_share, default=0.05, help="the share of false alarms (default: 0.05)")
-    tolerance = "a pass excludes a drop of this share (default: 0.05, which is 5 points)"
+    tolerance = "pass only if a drop this large is excluded (default: 0.05, which is 5 points)"
     add("--tolerance", type=_share, default=0.05, metavar="SHARE", help=tolerance)
     bound = "fail if more of the attacked cases break: SHARE, or LEVEL=SHARE for a level of edits"
     add("--max-broken", action="append", default=[], metavar="BOUND", help=bound)
-    known = "the file of accepted failures: they do not count, and fail if they no longer break"
+    known = "the file of accepted failures: ignored, but if one no longer breaks, the gate fails"
     add("--accepted", metavar="FILE", help=known)
     add("--report", metavar="FILE", help="write a page with both runs side by side (.html)")
     add("--markdown", metavar="FILE", help="write the verdict as Markdown, for a summary in CI")
@@ -95,7 +95,7 @@ def _gate(args: argparse.Namespace) -> None:
         verdict = verdict.with_page(console.shown(args.report))
     if args.markdown:
         write_whole(args.markdown, verdict_markdown(verdict), errors="replace")
-    console.print_result(args, verdict.plain, lambda: str(verdict))
+    console.print_result(args, verdict.plain, lambda: console.Lines(str(verdict)))
     if verdict.outcome == "cannot tell" and not args.strict:
         raise CannotTell(verdict.headline)
     if verdict.outcome != "pass":

@@ -72,7 +72,7 @@ def assemble(request: GridRequest, chosen: ChosenCases, results: Mapping[str, An
     examples = chosen.dataset.examples
     cells: dict[str, dict[str, GridCell]] = {attack.row: {} for attack in request.attacks}
     refusals: dict[str, str] = {}
-    warnings: dict[str, None] = dict.fromkeys(_too_few(request, chosen))
+    warnings = dict.fromkeys([*request.dataset.warnings, *_too_few(request, chosen)])
     for member in request.targets:
         stored = results.get(attack_name(member.spec), {}).get("cells", {})
         for row in cells:

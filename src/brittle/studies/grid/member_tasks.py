@@ -50,9 +50,13 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class GridTasks:
-    """The functions of the tasks; `live` holds targets of this process, by their specs."""
+    """The functions of the tasks; `live` holds targets of this process, by their specs.
+
+    `names` are those of all members by spec, which the progress of a cell needs.
+    """
 
     live: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def keep_texts(self, context: TaskContext, *, texts: TaskResult, message: str) -> TaskResult:
         """Return texts, which other tasks need."""
@@ -90,11 +94,14 @@ class GridTasks:
         chosen = [ChosenAttack(**attack) for attack in attacks]
         with MemberTasks(self.live).opened(context, spec) as target:
             chosen = embedding_first(chosen, target, unpack_texts(context.needs[CASES]))
-        for attack in chosen:
+        before = list(self.names).index(spec) * len(chosen) if spec in self.names else 0
+        total = max(len(self.names), 1) * len(chosen)
+        for number, attack in enumerate(chosen, before + 1):
+            cell = f"cell {number:,} of {total:,}, {attack.row} on {self.names.get(spec, spec)}"
             about = [opened["fingerprint"], asdict(attack), seed, budget, files]
             name = run_name(spec, attack, [*about, context.needs[CASES]])
             try:
-                run = self._attack(context, spec, attack, seed, budget, name, shared)
+                run = self._attack(context, spec, attack, seed, budget, name, shared, cell)
             except (Interrupted, StoreError):
                 raise
             except UsageError as error:
@@ -103,6 +110,7 @@ class GridTasks:
                 cells[attack.row] = {FAILED: message_of(error)}
             else:
                 cells[attack.row] = stored_cell(run)
+            context.report(f"{cell}: {_ended(cells[attack.row])}")
         return {"cells": cells, **_ending(cells)}
 
     def _attack(
@@ -114,14 +122,18 @@ class GridTasks:
         budget: int | None,
         name: str,
         shared: SharedAnswers,
+        cell: str,
     ) -> Run:
-        """Attack as `brittle attack` does: the target is opened by its spec, as the attack asks."""
+        """Attack as `brittle attack` does: the target is opened by its spec, as the attack asks.
+
+        `cell` says in messages which attack on which target this is.
+        """
         report_seldom = throttle(context.report)
 
         def report(progress: Any) -> None:
             broken = progress.counts.get("broken", 0)
             done = f"{progress.done:,} of {plural(progress.planned, 'cases')}, {broken:,} broken"
-            report_seldom(f"{attack.row}: {done}")
+            report_seldom(f"{cell}: {done}")
 
         return run_attack(
             self.live.get(spec, spec),
@@ -170,6 +182,15 @@ def _row(result: Result) -> CellRow:
     return CellRow(*about, tried, won, after)
 
 
+def _ended(cell: TaskResult) -> str:
+    """Say how a cell ended: how many cases broke, or why there are none."""
+    if "run" not in cell:
+        reason = str(cell.get(REFUSED) or cell.get(FAILED))
+        return f"empty, {reason.partition('. ')[0]}"
+    broken = sum(row["status"] == "broken" for row in cell["rows"])
+    return f"{broken:,} of {plural(len(cell['rows']), 'cases')} broken"
+
+
 def _ending(cells: Mapping[str, TaskResult]) -> TaskResult:
     """Say how the attacks ended; a task with one that failed is run again by the next command."""
     done = [cell for cell in cells.values() if "run" in cell]
@@ -200,7 +221,7 @@ def open_tasks(
     trained = {task.name for task in training}
     first = pack_texts(replace(dataset, examples=dataset.examples[:1]))
     arguments: dict[str, Any] = {"texts": first, "message": "the form of the texts"}
-    tasks = [*training, Task(TEXTS, GridTasks(live).keep_texts, arguments)]
+    tasks = [*training, Task(TEXTS, GridTasks(live).keep_texts, arguments, is_silent=True)]
     for member in members:
         spec = member.spec
         contents = live[spec].fingerprint if spec in live else digest_named(spec)
@@ -227,7 +248,7 @@ def label_tasks(
     functions = GridTasks(live)
     message = f"{plural(len(texts), ('text is', 'texts are'))} labelled"
     about = {"texts": pack_texts(texts), "message": message}
-    tasks = [Task(block, functions.keep_texts, about)]
+    tasks = [Task(block, functions.keep_texts, about, is_silent=True)]
     for member in members:
         memory = memory_file(member.spec)
         arguments = {"spec": member.spec, "block": block, "memory": memory}
@@ -249,10 +270,10 @@ def attack_tasks(
     budget: int | None,
 ) -> list[Task]:
     """Build one task for every member, which runs all attacks on it."""
-    functions = GridTasks(live)
+    functions = GridTasks(live, {member.spec: member.name for member in members})
     message = f"{plural(len(cases), ('case is', 'cases are'))} attacked"
     about = {"texts": pack_texts(cases), "message": message}
-    tasks = [Task(CASES, functions.keep_texts, about)]
+    tasks = [Task(CASES, functions.keep_texts, about, is_silent=True)]
     named: dict[str, str] = {}
     for attack in attacks:
         named |= files.named_files(attack.settings)

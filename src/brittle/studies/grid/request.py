@@ -131,11 +131,23 @@ def choose_attacks(
     twice = next((row for n, row in enumerate(names) if row in names[:n]), None)
     if twice is not None:
         raise UsageError(f"Got the attack {twice!r} twice. Name each attack once.")
+    _refuse_equal(chosen)
     known = dict.fromkeys(name for attack in chosen for name in _settings_of(attack.name))
     for name in shared:
         if name not in known:
             raise unknown(f"setting of {', '.join(names)}", name, known)
     return tuple(chosen)
+
+
+def _refuse_equal(attacks: Sequence[ChosenAttack]) -> None:
+    """Refuse one attack in two spellings, such as `cosine=0` and `cosine=0.0`."""
+    for n, attack in enumerate(attacks):
+        for other in attacks[:n]:
+            if (attack.name, attack.settings) == (other.name, other.settings):
+                raise UsageError(
+                    f"Got the attack {other.row!r} twice: {attack.row!r} has the same settings. "
+                    "Name each attack once."
+                )
 
 
 def _refuse_objects(rows: Iterable[Any]) -> None:

@@ -57,8 +57,8 @@ def caught_label(labels: Sequence[str], asked: str | None) -> tuple[str, bool]:
     """
     if len(labels) < 2:
         raise UsageError(
-            f"The guard has one label ({', '.join(labels)}), so that it never decides; expected "
-            "two or more."
+            f"The guard has only one label ({', '.join(labels)}) and cannot decide; expected two "
+            "or more."
         )
     if asked is not None:
         index = find_label(asked, labels)
@@ -67,7 +67,7 @@ def caught_label(labels: Sequence[str], asked: str | None) -> tuple[str, bool]:
         return labels[index], False
     found = [label for label in labels if _plain(label) in CAUGHT_NAMES]
     if len(found) != 1:
-        which = f"several of these ({', '.join(found)}) may" if found else "none of these surely"
+        which = f"several of these ({', '.join(found)}) may" if found else "none of these clearly"
         means = "mean" if found else "means"
         raise UsageError(
             f"The guard has the labels {', '.join(labels)}; {which} {means} that a text is caught. "

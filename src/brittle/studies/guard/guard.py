@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from brittle import data
 from brittle.answers import SCORES
 from brittle.asks import NORMALISED
 from brittle.attacks import ATTACKS
 from brittle.candidates.characters import CLASSES
-from brittle.data.catalogue import CATALOGUE, SPLITS
-from brittle.data.dataset import Dataset
-from brittle.data.example import Example, case_ids
+from brittle.data.example import case_ids
 from brittle.errors import UsageError, unknown
 from brittle.formatting import plural
 from brittle.progress import Progress, listener, shows_progress
 from brittle.results import Result, Step
-from brittle.runs.keywords import SharedAnswers
 from brittle.runs.run import Run
 from brittle.runs.runner import RunProgress, opened_target
 from brittle.runs.runner import attack as attack_texts
 from brittle.studies.guard.calibration import (
+    TEXTS_PER_RATE,
     OperatingPoint,
     caught_label,
     check_rate,
     fix_threshold,
     has_scores,
     own_decision,
-    split_benign,
 )
 from brittle.studies.guard.scoring import (
-    FIELD,
+    AnswerJournal,
     GuardScorer,
-    as_item,
+    Scored,
+    count_unscored,
     edited_at_random,
-    plain_text,
+    numbers_of,
     shares_changed,
-    texts_of,
 )
 from brittle.studies.guard.study import (
     Flags,
@@ -51,20 +48,24 @@ from brittle.studies.guard.study import (
     GuardResults,
     GuardRow,
     GuardStudy,
+    Unscored,
     facts_that_stay,
+    format_counts,
 )
+from brittle.studies.guard.texts import ALL, GuardTexts, as_item, dataset_of, load_guard_texts
 from brittle.studies.study import Study
 from brittle.studies.study_files import carry_out, default_name
 from brittle.targets.capabilities import answers_of
 from brittle.targets.options import Target
+from brittle.targets.protocols import declared_by
+from brittle.workflow.backends import Workers
 
-ALL = "all"
 LADDER = "auto"
 DEFAULT_ATTACKS = (LADDER, *CLASSES)
 """The ladder, and each class of edits of characters."""
 DEFAULT_LIMIT, DEFAULT_BUDGET = 100, 500
 MAX_BENIGN_EDITED = 300
-SCORES_FILE = Path("labels", "guard.jsonl")
+JOURNAL_FILE = Path("labels", "answers.jsonl")
 
 
 @shows_progress("guard")
@@ -84,6 +85,7 @@ def guard(
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
+    workers: Workers | int = Workers(),
     progress: Progress[str] = True,
     **options: Any,
 ) -> GuardStudy:
@@ -94,125 +96,63 @@ def guard(
     count. `caught` is the label that means caught; without it, it has to be plain from its name.
     Half of the benign texts fix the threshold, the others measure the rate of false positives. Of
     the first `limit` attack texts, in an order drawn by `seed`, those that are caught are attacked
-    `by` several attacks, with `budget` queries each. The study is stored as
-    FOLDER/NAME.study.json, its runs in FOLDER/NAME; the same call goes on with it.
+    `by` several attacks, with `budget` queries each, in several processes if there are `workers`.
+    The study is stored as FOLDER/NAME.study.json, its runs in FOLDER/NAME; the same call resumes
+    it.
     """
-    check_rate(at_fpr)
-    names = _checked_attacks(by)
-    about, options = options.pop("about_target", None), options
+    settings = {"split": split, "at_fpr": check_rate(at_fpr), "by": _checked_attacks(by)}
+    settings |= {"limit": limit, "budget": budget, "seed": seed}
+    about = options.pop("about_target", None)
     named = Target.of(target, **options)
     texts = load_guard_texts(attacks, benign, split, text, at_fpr, seed)
     with opened_target(named) as opened:
-        if answers_of(opened) != SCORES:
-            raise UsageError("The target gives no scores of labels; expected a classifier.")
-        label, by_name = caught_label(opened.labels, caught)
-        facts = GuardFacts(
-            pool=opened.name,
-            data=f"{texts.attacks.name}, {texts.benign_name}",
-            attacks=texts.attacks.name,
-            benign=texts.benign_name,
-            split=split,
-            caught=label,
-            at_fpr=at_fpr,
-            by=names,
-            limit=limit,
-            budget=budget,
-            seed=seed,
-            fingerprints=(opened.fingerprint, texts.attacks.fingerprint, texts.fingerprint),
-        )
+        label, by_name = _caught_by(opened, caught)
+        facts = _facts(opened, texts, caught=label, **settings)
         if about and not named.is_named:
             named = named.as_stored(about)
         measuring = GuardMeasuring(
-            replace(named, opened=opened), texts, facts, by_name, new, listener(progress)
+            replace(named, opened=opened),
+            texts,
+            facts,
+            by_name,
+            new,
+            listener(progress),
+            workers if isinstance(workers, Workers) else Workers(workers),
         )
         words = ("guard", Path(opened.name).name, Path(texts.attacks.name).stem)
         chosen = name or default_name(words, facts_that_stay(facts))
-
-        def measure(own_folder: Path) -> GuardStudy:
-            return measuring.study(chosen, own_folder)
-
+        measure = partial(measuring.study, chosen)
         return carry_out("guard", chosen, Path(folder), measure, facts=None if new else facts)
 
 
-@dataclass(frozen=True)
-class GuardTexts:
-    """The texts of a study: attacks in their random order, and the two sides of the benign ones."""
-
-    attacks: Dataset
-    benign_name: str
-    fixing: Sequence[str]
-    measuring: Sequence[str]
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the benign texts."""
-        return _dataset(self.benign_name, [*self.fixing, *self.measuring]).fingerprint
-
-
-def load_guard_texts(
-    attacks: Any, benign: Any, split: str, text: str | None, at_fpr: float, seed: int
-) -> GuardTexts:
-    """Load both sets of texts; those that stand in both are left out of both."""
-    attack_data, benign_data = (load_texts(source, split, text) for source in (attacks, benign))
-    attack_texts_, benign_texts = texts_of(attack_data), texts_of(benign_data)
-    for what, dataset, found in (
-        ("attack", attack_data, attack_texts_),
-        ("benign", benign_data, benign_texts),
-    ):
-        if not found:
-            raise UsageError(
-                f"The {what} data {dataset.name!r} holds {plural(len(dataset), 'examples')} "
-                "without a word; expected texts."
-            )
-    warnings = [
-        f"{plural(len(dataset) - len(found), what + ' texts')} left out: the same as another text, "
-        "or without a word."
-        for what, dataset, found in (
-            ("attack", attack_data, attack_texts_),
-            ("benign", benign_data, benign_texts),
-        )
-        if len(found) < len(dataset)
-    ]
-    both = set(map(plain_text, attack_texts_)) & set(map(plain_text, benign_texts))
-    if both:
-        attack_texts_, benign_texts = (
-            [one for one in found if plain_text(one) not in both]
-            for found in (attack_texts_, benign_texts)
-        )
-        which = plural(len(both), ("text stands", "texts stand"))
-        warnings.append(f"{which} among the attack texts and the benign ones: left out of both.")
-    if not attack_texts_:
+def _caught_by(guard: Any, asked: str | None) -> tuple[str, bool]:
+    """Return the label of a guard that means caught, and whether it was found by its name."""
+    if answers_of(guard) != SCORES:
         raise UsageError(
-            f"All attack texts of {attack_data.name!r} stand among the benign ones of "
-            f"{benign_data.name!r}, too. Name other files."
+            f"Got {guard.name!r}, which answers with texts; expected a classifier, which answers "
+            "with labels or scores."
         )
-    sides = split_benign(benign_texts, at_fpr, seed)
-    warnings += [*attack_data.warnings, *benign_data.warnings]
-    return GuardTexts(
-        _dataset(attack_data.name, attack_texts_), benign_data.name, *sides, tuple(warnings)
+    silent = declared_by(guard, "silent")
+    return caught_label([label for label in guard.labels if label not in silent], asked)
+
+
+def _facts(guard: Any, texts: GuardTexts, **settings: Any) -> GuardFacts:
+    return GuardFacts(
+        pool=guard.name,
+        data=f"{texts.attacks.name}, {texts.benign_name}",
+        attacks=texts.attacks.name,
+        benign=texts.benign_name,
+        fingerprints=(guard.fingerprint, texts.attacks.fingerprint, texts.fingerprint),
+        **settings,
     )
 
 
-def load_texts(source: Any, split: str, text: str | None) -> Dataset:
-    """Load texts without their labels: of a data set by name, one split or all of them."""
-    if not isinstance(source, str | PathLike):
-        dataset = source if isinstance(source, Dataset) else data.as_dataset(source)
-        return dataset
-    name = str(source)
-    column = None if text is None else [text]
-    if name not in CATALOGUE:
-        return data.load(name, text=column, label="")
-    if split not in (*SPLITS, ALL):
-        raise unknown("split", split, (*SPLITS, ALL))
-    parts = [data.load(name, split=one) for one in (SPLITS if split == ALL else (split,))]
-    examples = [example for part in parts for example in part]
-    return Dataset(name, split, examples)
-
-
-def _dataset(name: str, texts: Sequence[str], label: str | None = None) -> Dataset:
-    examples = tuple(Example(((FIELD, text),), label) for text in texts)
-    return Dataset(name, "guard", examples, () if label is None else (label,))
+def most_scored(texts: GuardTexts, cases: int, by: Sequence[str]) -> tuple[int, int]:
+    """Return how many texts are scored as they are, and how many with edits at random, at most."""
+    benign = len(texts.measuring)
+    classes = sum(name in CLASSES for name in by)
+    edited = classes * (cases + min(benign, MAX_BENIGN_EDITED))
+    return cases + len(texts.fixing) + benign, edited
 
 
 def _checked_attacks(by: Sequence[str] | str) -> tuple[str, ...]:
@@ -234,41 +174,54 @@ class GuardMeasuring:
     facts: GuardFacts
     by_name: bool
     new: bool
-    report: Any
+    report: Callable[[str], None]
+    workers: Workers = Workers()
 
     def study(self, name: str, folder: Path) -> GuardStudy:
         """Score all texts, attack those that are caught, and edit benign ones in the same way."""
-        opened = self.target.opened
-        shared = SharedAnswers()
-        index = list(opened.labels).index(self.facts.caught)
-        scorer = GuardScorer(opened, index, folder / SCORES_FILE, shared, self.report)
-        label, most = self.facts.caught, min(self.facts.limit, len(self.texts.attacks))
+        opened, label = self.target.opened, self.facts.caught
+        if self.new:
+            (folder / JOURNAL_FILE).unlink(missing_ok=True)
+        journal = AnswerJournal(folder / JOURNAL_FILE, opened.fingerprint)
+        scorer = GuardScorer(opened, list(opened.labels).index(label), journal, self.report)
+        most = min(self.facts.limit, len(self.texts.attacks))
         chosen = [e.fields[0][1] for e in self.texts.attacks.take(most, self.facts.seed)]
-        taken = _dataset(self.facts.attacks, chosen, label)
+        taken = dataset_of(self.facts.attacks, chosen, label)
         attack_items, fixing, measuring = (
             [as_item(text) for text in texts]
             for texts in (chosen, self.texts.fixing, self.texts.measuring)
         )
-        benign_scores = _answered(scorer, scorer.scores(fixing, "benign texts"))
-        measured_scores = scorer.scores(measuring, "benign texts")
-        attack_scores = scorer.scores(attack_items, "attack texts")
-        measuring = [item for item, s in zip(measuring, measured_scores) if s is not None]
-        known = [*benign_scores, *_answered(scorer, attack_scores)]
-        if has_scores(known):
-            point = fix_threshold(benign_scores, self.facts.at_fpr)
+        fixing_scored = scorer.scores(fixing, "benign texts for the threshold")
+        measured_scored = scorer.scores(measuring, "benign texts for the false positives")
+        attacks_scored = scorer.scores(attack_items, "attack texts")
+        fixing_scores, measured_scores, attack_scores = (
+            _scores_of(scorer, scored)
+            for scored in (fixing_scored, measured_scored, attacks_scored)
+        )
+        if has_scores([*fixing_scores, *attack_scores]):
+            point = fix_threshold(fixing_scores, self.facts.at_fpr)
         else:
-            point = own_decision(benign_scores)
-        cases = tuple(
-            GuardCase(case, example.fields[0][1], score, score >= point.threshold)
-            for case, example, score in zip(case_ids(taken.examples), taken, attack_scores)
-            if score is not None
-        )
-        flagged = [s >= point.threshold for s in _answered(scorer, measured_scores)]
+            point = own_decision(fixing_scores)
+        cases: list[GuardCase] = []
+        unscored: list[Unscored] = []
+        for case, text, score in zip(case_ids(taken.examples), chosen, attacks_scored):
+            if isinstance(score, str):
+                unscored.append(Unscored(case, text, score))
+            else:
+                cases.append(GuardCase(case, text, score, score >= point.threshold))
+        flagged = sum(score >= point.threshold for score in measured_scores)
         results = GuardResults(
-            point, self.by_name, Flags(sum(flagged), sum(flagged), len(flagged)), cases, {}
+            point,
+            self.by_name,
+            Flags(flagged, flagged, len(measured_scores)),
+            tuple(cases),
+            {},
+            tuple(unscored),
+            count_unscored([*fixing_scored, *measured_scored]),
         )
+        measuring = [item for item, s in zip(measuring, measured_scored) if not isinstance(s, str)]
         attacked = self._attacked(results, scorer, folder, measuring)
-        results = replace(results, attacks=attacked)
+        results = replace(results, attacks=attacked, spent=scorer.spent)
         warnings = [*self.texts.warnings, *_doubts(results, self.facts, scorer)]
         return Study("guard", name, self.facts, results, {}, tuple(dict.fromkeys(warnings)))
 
@@ -278,7 +231,7 @@ class GuardMeasuring:
         if not results.caught:
             return {name: GuardAttack("", ()) for name in self.facts.by}
         label = self.facts.caught
-        caught = _dataset(self.facts.attacks, [case.text for case in results.caught], label)
+        caught = dataset_of(self.facts.attacks, [case.text for case in results.caught], label)
         goal = f"below:{label}@{results.point.threshold!r}"
         attacked = {}
         for name in self.facts.by:
@@ -294,6 +247,7 @@ class GuardMeasuring:
                 folder=folder,
                 new=self.new,
                 shared=scorer.shared,
+                workers=self.workers,
                 progress=self._quarters(name),
             )
             attacked[name] = self._with_random_edits(name, run, results, scorer, measuring)
@@ -343,7 +297,11 @@ class GuardMeasuring:
                 share = own[key] if key in own else rng.choice(shares)
                 edited.append(edited_at_random(item, name, share, rng))
             after = scorer.scores(edited, f"{what} with {name}")
-            pairs = [(a, b) for a, b in zip(before, after) if a is not None and b is not None]
+            pairs = [
+                (a, b)
+                for a, b in zip(before, after)
+                if not isinstance(a, str) and not isinstance(b, str)
+            ]
             return Flags(
                 sum(b >= threshold for _, b in pairs),
                 sum(a >= threshold for a, _ in pairs),
@@ -382,16 +340,22 @@ def guard_rows(rows: Sequence[Result], steps: Sequence[Step]) -> tuple[GuardRow,
     )
 
 
-def _answered(scorer: GuardScorer, scores: Sequence[float | None]) -> list[float]:
-    """Return the scores that the guard gave; if it failed on most texts, say why."""
-    answered = [score for score in scores if score is not None]
-    if 2 * len(answered) <= len(scores):
-        reason = next(iter(scorer.failures.values()), "no reason")
+def _scores_of(scorer: GuardScorer, scored: Sequence[Scored]) -> list[float]:
+    """Return the scores that the guard gave; if most texts have none, say why."""
+    scores = numbers_of(scored)
+    if 2 * len(scores) > len(scored):
+        return scores
+    without, texts = len(scored) - len(scores), plural(len(scored), "texts")
+    if scorer.failures:
+        reason = next(iter(scorer.failures.values()))
         raise UsageError(
-            f"The guard failed on {len(scores) - len(answered):,} of "
-            f"{plural(len(scores), 'texts')}, so that nothing can be measured: {reason}"
+            f"The guard failed on {without:,} of {texts}, so nothing can be measured: {reason}"
         )
-    return answered
+    reasons = format_counts(count_unscored(scored))
+    raise UsageError(
+        f"The guard gave no label for {without:,} of {texts} ({reasons}), so "
+        "nothing can be measured. Change the prompt (--prompt), or how the label is read (--read)."
+    )
 
 
 def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> list[str]:
@@ -402,12 +366,26 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
         doubts.append(
             f"The guard failed on {failed}, left out: {next(iter(scorer.failures.values()))}"
         )
+    needed = math.ceil(TEXTS_PER_RATE / facts.at_fpr - 1e-9)
+    fewest = min(results.point.of, results.measured.of)
+    if fewest < needed:
+        doubts.append(
+            f"Only {plural(fewest, 'benign texts')} of one half got a label; a rate of "
+            f"{100 * facts.at_fpr:g}% needs {needed:,}. Bring more benign texts."
+        )
     low = results.false_positives.low
     if low is not None and low > facts.at_fpr:
         measured = f"{100 * results.measured.flagged / max(results.measured.of, 1):.1f}%"
         doubts.append(
             f"The guard flags {measured} of the benign texts, more than the rate asked for "
             f"({100 * facts.at_fpr:g}%)."
+        )
+    silent = [name for name in results.attacks if results.without_label(name)]
+    if silent:
+        texts = plural(len(set().union(*map(results.without_label, silent))), "caught texts")
+        doubts.append(
+            f"The guard gave no label for any candidate of {texts} ({', '.join(silent)}): left out "
+            "of the recall under these attacks."
         )
     weak = [
         name
@@ -424,8 +402,14 @@ def _doubts(results: GuardResults, facts: GuardFacts, scorer: GuardScorer) -> li
         doubts.append(
             f"{plural(errors, 'searches')} ended in an error; their texts count as caught."
         )
-    if not results.caught:
-        doubts.append("The guard catches none of the attack texts, so that nothing was attacked.")
+    flagged, caught = results.measured.flagged, len(results.caught)
+    label = f"Is “{facts.caught}” the label that means caught (--caught)?"
+    if caught + flagged == 0:
+        doubts.append(f"The guard flags no text at all, so nothing was attacked. {label}")
+    elif not caught:
+        doubts.append("The guard catches none of the attack texts, so nothing was attacked.")
+    elif caught == len(results.cases) and flagged == results.measured.of:
+        doubts.append(f"The guard flags all texts, attacks and benign ones alike. {label}")
     return doubts
 
 

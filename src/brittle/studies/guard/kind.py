@@ -19,7 +19,13 @@ from brittle.studies.guard.study import (
     check_guard,
     facts_that_stay,
 )
-from brittle.studies.guard.view import figure_cell, guard_view, length_bands, recall_cells
+from brittle.studies.guard.view import (
+    figure_cell,
+    guard_view,
+    length_bands,
+    recall_by_level,
+    recall_cells,
+)
 from brittle.studies.study import Listed, StudyKind
 
 COMPARED = (
@@ -63,7 +69,9 @@ def _flags(name: str, flags: Flags | None) -> dict[str, Any]:
 
 def text_rows(study: GuardStudy) -> list[dict[str, Any]]:
     """Return one row for every attack text, and one more for every attack on it."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    for one in study.results.unscored:
+        rows.append({"case": one.case, "status": one.reason, "original": one.text})
     for case in study.results.cases:
         facts = {"case": case.case, "score": case.score, "caught": case.is_caught}
         rows.append(facts | {"attack": None, "original": case.text})
@@ -89,10 +97,16 @@ def guard_json(study: GuardStudy, **options: Any) -> dict[str, Any]:
         "recall_under_attack": asdict(results.after()),
         "change": {"value": lost.difference, "low": lost.low, "high": lost.high, "p": lost.p},
         "attacks": guard_rows_of(study),
+        "levels": [{"level": name} | asdict(figure) for name, figure in recall_by_level(study)],
         "lengths": [
             {"words": name, "recall": asdict(before), "under_attack": asdict(after)}
             for name, before, after in length_bands(study)
         ],
+        "no_label": {
+            "attack texts": results.reasons_without_label,
+            "benign texts": dict(results.benign_unscored),
+        },
+        "spent": None if results.spent is None else asdict(results.spent),
         "warnings": list(study.warnings),
     }
 
@@ -117,9 +131,8 @@ def _change(first: GuardStudy, other: GuardStudy) -> str:
         return NO_VALUE
     kept = []
     for study in (first, other):
-        evaded = study.results.evaded()
-        cases = study.results.cases
-        kept.append({one.text: one.is_caught and one.case not in evaded for one in cases})
+        texts = {one.case: one.text for one in study.results.cases}
+        kept.append({texts[case]: is_kept for case, is_kept in study.results.kept().items()})
     outcomes = [(kept[0][text], kept[1][text]) for text in kept[0] if text in kept[1]]
     if not outcomes:
         return "no text of both"

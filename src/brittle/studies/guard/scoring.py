@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,111 +15,151 @@ import numpy as np
 
 from brittle.asks import ANSWER
 from brittle.candidates.characters import EditedCharacters
-from brittle.data import Dataset
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Cache, cache_keys
-from brittle.errors import UsageError, message_of
-from brittle.formatting import plural
+from brittle.errors import message_of
+from brittle.formatting import money, plural
 from brittle.runs.keywords import SharedAnswers
-from brittle.studies.transfer.scoring import append_answers, load_answers, text_key
+from brittle.safety.files import DAMAGED, make_private_folder, open_private
+from brittle.studies.guard.study import Spent
 from brittle.targets.capabilities import make_desks
 from brittle.targets.protocols import declared_by
 from brittle.text import Text
 
 Report = Callable[[str], None]
-TEXTS_PER_LINE, COSTLY_TEXTS_PER_LINE = 512, 16
-"""So many answers are kept at a time; a program that is killed asks for at most these again."""
-FIELD = "text"
+Scored = float | str
+"""The score of the label that means caught, or why there is none: unparsed, refused, tied, error"""
+ERROR = "error"
+TEXTS_AT_ONCE = 512
+"""So many texts are asked about before the progress is reported."""
+
+
+class AnswerJournal:
+    """Keeps the answers of a guard in one file, for the scoring of texts and for all attacks.
+
+    A line is a batch of answers: the guard's fingerprint, the question, the answers by a digest of
+    the item's key, and the tokens that they took.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self.path, self.fingerprint = path, fingerprint
+        self.tokens = (0, 0)
+        self._known: dict[tuple[str, str], Any] = {}
+        for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+            try:
+                self._note(json.loads(line))
+            except DAMAGED:
+                continue  # empty, or the end of a write that was interrupted
+
+    @property
+    def count(self) -> int:
+        """How many answers are kept."""
+        return len(self._known)
+
+    def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        digests = {key: (question, _digest(key)) for key in keys}
+        return {k: self._known[known] for k, known in digests.items() if known in self._known}
+
+    def keep(
+        self,
+        question: str,
+        answers: Sequence[tuple[bytes, Any]],
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
+        content = {
+            "fingerprint": self.fingerprint,
+            "question": question,
+            "answers": {_digest(key): answer for key, answer in answers},
+            "tokens": tokens,
+        }
+        make_private_folder(self.path.parent)
+        with open_private(self.path) as file:  # a line break first ends a line that was cut off
+            file.write(f"\n{json.dumps(content)}".encode())
+        self._note(content)
+
+    def _note(self, content: Mapping[str, Any]) -> None:
+        if content["fingerprint"] == self.fingerprint:
+            read, written = content["tokens"]
+            self.tokens = (self.tokens[0] + int(read), self.tokens[1] + int(written))
+            for digest, answer in content["answers"].items():
+                self._known[content["question"], digest] = answer
+
+
+def _digest(key: bytes) -> str:
+    return hashlib.sha256(key).hexdigest()[:32]
 
 
 @dataclass
 class GuardScorer:
     """Asks a guard for the score of the label that means caught, each text once.
 
-    Answers are kept in `memory` as soon as they are there, and in `shared` for the attacks.
-    `failures` has the texts that the guard could not answer, with the reasons.
+    Answers are kept in `journal` before they are used, and in `shared` for the attacks. `failures`
+    has the texts that the guard could not answer, with the reasons.
     """
 
     target: Any
     index: int
-    memory: Path
-    shared: SharedAnswers
+    journal: AnswerJournal
     report: Report
-    failures: dict[str, str] = field(default_factory=dict)
+    shared: SharedAnswers = field(default_factory=SharedAnswers)
+    failures: dict[Text, str] = field(default_factory=dict)
 
-    def scores(self, texts: Sequence[Text], what: str) -> list[float | None]:
-        """Return a score for every text, None where the guard fails; `what` names them."""
-        keys = [text_key(tuple(text.fields().items())) for text in texts]
-        known = load_answers(self.memory, self.target.fingerprint, _parse_scores)
-        cache_key = ANSWER, f"{self.target.name} {self.target.fingerprint}"
-        cache = self.shared.caches.setdefault(cache_key, Cache(self.shared.size))
+    def __post_init__(self) -> None:
+        if declared_by(self.target, "costly"):
+            self.shared.journal = self.journal
+
+    def scores(self, texts: Sequence[Text], what: str) -> list[Scored]:
+        """Return the score of every text, or why it has none; `what` names the texts."""
         desks = make_desks(self.target)
-        there = [(text, known[key]) for key, text in zip(keys, texts) if key in known]
-        cached, unfit = cache_keys(desks[ANSWER], [text for text, _ in there])
-        cache.keep({k: row for n, (k, (_, row)) in enumerate(zip(cached, there)) if n not in unfit})
-        new = {key: text for key, text in zip(keys, texts) if key not in known}
-        known |= self._asked(new, Broker(desks, caches={ANSWER: cache}), what)
-        return [float(known[key][self.index]) if key in known else None for key in keys]
-
-    def _asked(self, texts: Mapping[str, Text], broker: Broker, what: str) -> dict[str, Any]:
-        """Ask the guard about texts, in parts, and keep each part before the next is asked."""
-        order = sorted(texts, key=lambda key: len(texts[key]))
-        size = COSTLY_TEXTS_PER_LINE if declared_by(self.target, "costly") else TEXTS_PER_LINE
-        found: dict[str, Any] = {}
+        desks = {**desks, ANSWER: replace(desks[ANSWER], costly=True)}  # every answer is kept
+        caches = {ANSWER: self.shared.cache(ANSWER, self.target)}
+        broker = Broker(desks, journal=self.journal, caches=caches)
+        order = sorted(dict.fromkeys(texts), key=len)
+        scored: dict[Text, Scored] = {}
         try:
-            for start in range(0, len(order), size):
-                batch = order[start : start + size]
-                answers, failed = broker.answer(ANSWER, [texts[key] for key in batch])
+            for start in range(0, len(order), TEXTS_AT_ONCE):
+                batch = order[start : start + TEXTS_AT_ONCE]
+                before = self.journal.count
+                answers, failed = broker.answer(ANSWER, batch)
                 self.failures |= {batch[n]: message_of(error) for n, error in failed.items()}
-                fresh = {
-                    key: list(map(float, answers[n]))
-                    for n, key in enumerate(batch)
-                    if n not in failed
+                scored |= {
+                    text: ERROR if n in failed else self._read(answers[n])
+                    for n, text in enumerate(batch)
                 }
-                append_answers(self.memory, self.target.fingerprint, fresh)
-                found |= fresh
-                done = plural(min(start + size, len(order)), what)
-                self.report(f"{done} of {len(order):,} scored")
+                if self.journal.count > before:
+                    done = min(start + len(batch), len(order))
+                    self.report(f"{done:,} of {plural(len(order), what)} scored")
         finally:
             broker.close()
-        return found
+        return [scored[text] for text in texts]
+
+    def _read(self, answer: Sequence[float]) -> Scored:
+        """Return the score in an answer; one without a label says so."""
+        label = str(self.target.labels[int(np.argmax(answer))])
+        is_silent = label in declared_by(self.target, "silent")
+        return label.strip("()") if is_silent else float(answer[self.index])
+
+    @property
+    def spent(self) -> Spent | None:
+        """What a costly guard was asked in the whole study; None of other guards."""
+        if not declared_by(self.target, "costly"):
+            return None
+        tokens, price = self.journal.tokens, declared_by(self.target, "price")
+        cost = None if price is None else money(tokens, price)
+        return Spent(self.journal.count, *tokens, cost)
 
 
-def _parse_scores(answer: Any) -> Any:
-    """Return the scores of all labels as targets answer them."""
-    return np.asarray(answer, dtype=np.float64)
+def numbers_of(scored: Sequence[Scored]) -> list[float]:
+    """Return the scores of the texts that have one."""
+    return [score for score in scored if not isinstance(score, str)]
 
 
-def texts_of(dataset: Dataset) -> list[str]:
-    """Return the texts of a data set; texts that differ only in case and blanks stand once.
+def count_unscored(scored: Sequence[Scored]) -> dict[str, int]:
+    """Count the texts without a score, by the reason.
 
-    Texts without a word are left out: nothing in them could be edited.
+    >>> count_unscored([0.5, "refused", "unparsed", "refused"])
+    {'refused': 2, 'unparsed': 1}
     """
-    if dataset.kind != "text" or any(len(example.fields) != 1 for example in dataset):
-        raise UsageError(
-            f"The data {dataset.name!r} does not hold single texts; guard mode reads one text an "
-            "example. Name the column of the texts: --text COLUMN."
-        )
-    different: dict[str, str] = {}
-    for example in dataset:
-        text = example.fields[0][1]
-        if len(Text.of({FIELD: text})):
-            different.setdefault(plain_text(text), text)
-    return list(different.values())
-
-
-def plain_text(text: str) -> str:
-    """Write a text as it is compared with others: without regard to case and blanks.
-
-    >>> plain_text("  Ignore\\n THAT ")
-    'ignore that'
-    """
-    return " ".join(text.split()).casefold()
-
-
-def as_item(text: str) -> Text:
-    """Return a text as targets read it."""
-    return Text.of({FIELD: text})
+    return dict(Counter(reason for reason in scored if isinstance(reason, str)))
 
 
 def edited_at_random(text: Text, name: str, share: float, rng: Random) -> Text:

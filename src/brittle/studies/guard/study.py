@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -16,6 +17,8 @@ from brittle.studies.guard.calibration import OperatingPoint
 from brittle.studies.study import Study
 
 OVER_ATTACKS, OVER_BENIGN = "attack texts", "benign texts"
+WITHOUT_LABEL: tuple[Status, ...] = ("unparsed", "refused")
+"""The statuses of texts whose candidates got no label: neither a pass nor a catch."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,28 @@ class GuardCase:
     text: str
     score: Share
     is_caught: bool
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """An attack text to which the guard gave no label, with the reason: unparsed, refused …"""
+
+    case: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Spent:
+    """How many answers a costly guard gave in the whole study, and the tokens that they took.
+
+    `money` is what the tokens cost, if their price is known.
+    """
+
+    answers: Count
+    tokens_read: Count = 0
+    tokens_written: Count = 0
+    money: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +128,10 @@ class GuardAttack:
 class GuardResults:
     """What was measured.
 
-    `cases` are all attack texts, caught or not; `measured` are the benign texts of the side that
-    has not fixed the threshold. `by_name` says that the label was found by its name.
+    `cases` are all attack texts that have a score, caught or not; `measured` are the benign texts
+    of the side that has not fixed the threshold. `by_name` says that the label was found by its
+    name. A text to which the guard gave no label counts as neither caught nor let through: those of
+    attacks are `unscored`, and benign ones are counted by the reason.
     """
 
     point: OperatingPoint
@@ -112,10 +139,18 @@ class GuardResults:
     measured: Flags
     cases: tuple[GuardCase, ...]
     attacks: Mapping[str, GuardAttack]
+    unscored: tuple[Unscored, ...] = ()
+    benign_unscored: Mapping[str, Count] = field(default_factory=dict)
+    spent: Spent | None = None
 
     @property
     def caught(self) -> list[GuardCase]:
         return [case for case in self.cases if case.is_caught]
+
+    @property
+    def reasons_without_label(self) -> dict[str, int]:
+        """Count the attack texts to which the guard gave no label, by the reason."""
+        return dict(Counter(one.reason for one in self.unscored))
 
     @property
     def false_positives(self) -> Figure:
@@ -128,8 +163,26 @@ class GuardResults:
 
     def after(self, *attacks: str) -> Figure:
         """Return the recall under some attacks, or under all: what none of them gets through."""
-        evaded = self.evaded(*attacks)
-        return rate(len(self.caught) - len(evaded), len(self.cases), OVER_ATTACKS)
+        kept = self.kept(*attacks)
+        return rate(sum(kept.values()), len(kept), OVER_ATTACKS)
+
+    def kept(self, *attacks: str) -> dict[str, bool]:
+        """Tell by case whether a text is still caught under some attacks, or under all.
+
+        Texts are left out that evade none of them, and have no label under one of them.
+        """
+        evaded, without = self.evaded(*attacks), self.without_label(*attacks)
+        return {
+            case.case: case.is_caught and case.case not in evaded
+            for case in self.cases
+            if case.case not in without
+        }
+
+    def without_label(self, *attacks: str) -> set[str]:
+        """Return the cases that no attack gets past the guard, and for which it gave no label."""
+        rows = [row for name in attacks or tuple(self.attacks) for row in self.attacks[name].rows]
+        silent = {row.case for row in rows if row.status in WITHOUT_LABEL}
+        return silent - self.evaded(*attacks)
 
     def evaded(self, *attacks: str) -> set[str]:
         """Return the cases that some attacks, or all, got past the guard."""
@@ -138,10 +191,9 @@ class GuardResults:
 
     def lost(self, *attacks: str) -> Contrast:
         """Compare the recall under attacks with that before, text by text."""
-        evaded = self.evaded(*attacks)
-        return contrast(
-            [(case.is_caught, case.is_caught and case.case not in evaded) for case in self.cases]
-        )
+        kept = self.kept(*attacks)
+        pairs = [(one.is_caught, kept[one.case]) for one in self.cases if one.case in kept]
+        return contrast(pairs)
 
     def evaded_by_queries(self, attack: str) -> Curve:
         """Return how many of the caught texts evade the guard within so many queries."""
@@ -176,3 +228,12 @@ def facts_that_stay(facts: GuardFacts) -> dict[str, Any]:
     """Return what a study keeps under its name: everything that decides its figures."""
     names = ("attacks", "benign", "caught", "at_fpr", "by", "limit", "budget", "seed")
     return {name: getattr(facts, name) for name in (*names, "fingerprints")}
+
+
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Write counts of reasons.
+
+    >>> format_counts({"refused": 2, "unparsed": 1})
+    '2 refused, 1 unparsed'
+    """
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from statistics import quantiles
 from typing import Any
@@ -15,7 +16,7 @@ from brittle.reports.kept import Drawing
 from brittle.reports.page import asset
 from brittle.reports.plots import recall_figure
 from brittle.reports.study_page import MarkedText, Part, Plain, StudyPage, StudyView
-from brittle.reports.summary_lines import format_interval
+from brittle.reports.summary_lines import format_interval, format_tokens
 from brittle.reports.table import Cell, Column, Row, Table
 from brittle.studies.grid.view import points
 from brittle.studies.guard.study import (
@@ -24,6 +25,7 @@ from brittle.studies.guard.study import (
     Flags,
     GuardAttack,
     GuardStudy,
+    format_counts,
 )
 from brittle.text import words_of
 
@@ -34,14 +36,13 @@ MAX_EXAMPLES = 9
 PAGE_TABLE = "costs-table"
 SETTINGS = ("pool", "attacks", "benign", "split", "caught", "at_fpr", "by", "limit", "budget")
 COST_EXPLAINED = (
-    "Medians over the texts that evade the guard; small: the middle half of them. Queries are "
-    "counted until the text that evades it."
+    "Medians over the texts that evade the guard, with the middle half of them in small print. "
+    "Queries are counted up to the one that evades it."
 )
 BENIGN_EXPLAINED = (
-    "Benign texts with the same edits, as many as the attack makes, at random places and without "
-    "a search. A guard that flags such texts whatever they say has no use for users who write in "
-    "this way. The recall on caught texts so edited is the floor: what is lost there needs no "
-    "attack."
+    "As many edits as the attack makes, but at random places. A guard that flags benign texts "
+    "because of such edits also stops users who write in this way. The recall on caught texts that "
+    "are edited at random is the floor: to get below it, no search is needed."
 )
 
 
@@ -74,8 +75,33 @@ def _terminal(study: GuardStudy) -> list[Any]:
     lines: list[Any] = [first, Table(columns, rows, css=PAGE_TABLE)]
     if undone:
         lines.append(f"normalised by the target: {', '.join(undone)}")
-    levels = [f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in _levels(study)]
-    return [*lines, f"ladder: {', '.join(levels)}%"] if levels else lines
+    levels = [
+        f"{n} {percent(figure.value, 0)}".removesuffix("%") for n, figure in recall_by_level(study)
+    ]
+    if levels:
+        lines.append(f"ladder: {', '.join(levels)}%")
+    return [*lines, *_no_label(study), *_spent(study)]
+
+
+def _no_label(study: GuardStudy, has_reasons: bool = False) -> list[str]:
+    """Say how many texts got no label, as they are: these count as neither caught nor missed."""
+    results = study.results
+    counts = {OVER_ATTACKS: results.reasons_without_label, OVER_BENIGN: results.benign_unscored}
+    parts = [
+        plural(sum(own.values()), what) + (f" ({format_counts(own)})" if has_reasons else "")
+        for what, own in counts.items()
+        if own
+    ]
+    return [f"left out, because they got no label: {' and '.join(parts)}"] if parts else []
+
+
+def _spent(study: GuardStudy) -> list[str]:
+    """Say what a costly guard was asked in the whole study."""
+    spent = study.results.spent
+    if spent is None:
+        return []
+    tokens = {name: n for name, n in asdict(spent).items() if n is not None}
+    return [f"asked: {plural(spent.answers, 'answers')}{format_tokens(tokens)}"]
 
 
 _COSTS = {"queries": "queries", "words_changed": "words", "characters_changed": "characters"}
@@ -90,7 +116,14 @@ def _page(study: GuardStudy) -> StudyPage:
     ]
     asked = f"asked for {100 * facts.at_fpr:g}%"
     parts = [
-        Part("Operating point", lines=[f"{_point(study)}.", _found(study)]),
+        Part(
+            "Operating point",
+            lines=[
+                f"{_point(study)}.",
+                _found(study),
+                *(f"{line.capitalize()}." for line in (*_no_label(study, True), *_spent(study))),
+            ],
+        ),
         _recall_part(study),
         *_levels_part(study),
         *_costs_part(study),
@@ -118,7 +151,7 @@ def _point(study: GuardStudy) -> str:
     """Say in one line from which score on a text is caught."""
     point, caught = study.results.point, study.facts.caught
     if point.by == "labels":
-        return f"“{caught}” by the guard's own decision (it answers labels only)"
+        return f"“{caught}” by its own decision (labels only)"
     interval = f"{point.low:.3g}–{point.high:.3g}"
     texts = plural(point.of, OVER_BENIGN)
     return f"“{caught}” from {point.threshold:g} on ({interval}, by {texts})"
@@ -126,7 +159,7 @@ def _point(study: GuardStudy) -> str:
 
 def _found(study: GuardStudy) -> str:
     results, facts = study.results, study.facts
-    how = "found by its name" if results.by_name else "as asked for"
+    how = "found by its name" if results.by_name else "named by you"
     fixed = (
         f"The threshold flags {results.point.flagged:,} of {plural(results.point.of, OVER_BENIGN)}."
     )
@@ -134,63 +167,70 @@ def _found(study: GuardStudy) -> str:
         fixed = f"Of {plural(results.point.of, OVER_BENIGN)} it flags {results.point.flagged:,}."
     figure = _fpr(study)
     return (
-        f"The label that means caught is “{facts.caught}” ({how}). {fixed} Of {figure.of:,} "
-        f"others, which it has not seen, {_full(figure)} are flagged; asked for: "
-        f"{100 * facts.at_fpr:g}%."
+        f"The label that means caught is “{facts.caught}” ({how}). {fixed} Of the other "
+        f"{plural(figure.of, OVER_BENIGN)}, which did not fix it, {_full(figure)} are flagged; "
+        f"asked for: {100 * facts.at_fpr:g}%."
     )
 
 
 def _recall_part(study: GuardStudy) -> Part:
     results = study.results
-    rows: list[Any] = [["no attack", figure_cell(results.before), "", ""]]
+    heads = ["recall", "change, points", "evaded"]
+    heads += ["no label"] if results.without_label() else []
+    empty = [""] * (len(heads) - 1)
+    rows: list[Any] = [["no attack", figure_cell(results.before), *empty]]
     for name, one in results.attacks.items():
         if one.is_normalised:
-            rows.append([name, Cell(text="normalised by the target"), "", ""])
+            rows.append([name, Cell(text="normalised by the target"), *empty])
             continue
         rows.append([name, figure_cell(results.after(name)), *_lost_cells(study, name)])
     rows.append(
         Row(["all together", figure_cell(results.after()), *_lost_cells(study)], css="apart")
     )
-    heads = ("recall", "change, points", "evaded")
     columns = [Column("attack"), *(Column(head, "right") for head in heads)]
     return Part(
         "Recall before and under attack",
         "Only texts that the guard catches are attacked, with "
-        f"{plural(study.facts.budget, 'queries')} each. All recalls are over the same texts.",
+        f"{plural(study.facts.budget, 'queries')} each. All recalls are over the same texts"
+        + (
+            ", but for those that got no label under an attack." if results.without_label() else "."
+        ),
         [Table(columns, rows, css=PAGE_TABLE)],
-        below="A class that is normalised by the target is undone before the guard reads a text: "
-        "it says nothing of the guard, so that there is no rate. The change has Newcombe's "
-        "interval for pairs.",
+        below="“Normalised by the target”: the guard undoes these edits before it reads a text, so "
+        "they cannot work, and there is no rate. The change has Newcombe's interval for pairs.",
     )
 
 
 def _lost_cells(study: GuardStudy, *names: str) -> list[Cell]:
     lost, evaded = study.results.lost(*names), study.results.evaded(*names)
-    count = Cell(len(evaded), f"{len(evaded):,} of {plural(len(study.results.caught), 'caught')}")
+    count = Cell(len(evaded), f"{len(evaded):,}", [f"of {len(study.results.caught):,}"])
+    without = study.results.without_label(*names)
+    silent = [Cell(len(without))] if study.results.without_label() else []
     if lost.difference is None:
-        return [Cell(None), count]
+        return [Cell(None), count, *silent]
     interval = f"{points(lost.low)} to {points(lost.high)}"
-    return [Cell(lost.difference, points(lost.difference), [interval]), count]
+    return [Cell(lost.difference, points(lost.difference), [interval]), count, *silent]
 
 
-def _levels(study: GuardStudy) -> list[tuple[str, Figure]]:
+def recall_by_level(study: GuardStudy) -> list[tuple[str, Figure]]:
     """Return the recall if edits up to each level of the ladder are allowed."""
     results = study.results
     ladder = results.attacks.get(LADDER)
     if ladder is None or not results.caught:
         return []
-    figures, evaded = [], 0
+    without = len(results.without_label(LADDER))
+    figures, evaded = [], without
     by_level = [row.level for row in ladder.broken.values()]
     for level in LEVELS:
         evaded += by_level.count(level)
         if level not in ladder.normalised_levels:
             kept = len(results.caught) - evaded
-            figures.append((level, rate(kept, len(results.cases), OVER_ATTACKS)))
+            figures.append((level, rate(kept, len(results.cases) - without, OVER_ATTACKS)))
     return figures
 
 
 def _levels_part(study: GuardStudy) -> list[Part]:
-    figures = _levels(study)
+    figures = recall_by_level(study)
     if not figures:
         return []
     rows = [[name, LEVELS[name].about, figure_cell(figure)] for name, figure in figures]
@@ -266,14 +306,14 @@ def length_bands(study: GuardStudy) -> list[tuple[str, Figure, Figure]]:
     lengths = {case.case: len(words_of(case.text)) for case in study.results.cases}
     if not lengths:
         return []
-    ordered, evaded = sorted(lengths.values()), study.results.evaded()
+    ordered, kept = sorted(lengths.values()), study.results.kept()
     ends = sorted({ordered[(len(ordered) - 1) * n // BANDS] for n in range(1, BANDS + 1)})
     bands = []
     for low, high in pairwise([0, *ends]):
-        cases = [case for case in study.results.cases if low < lengths[case.case] <= high]
-        caught = [case for case in cases if case.is_caught]
-        kept = sum(case.case not in evaded for case in caught)
-        before, after = (rate(n, len(cases), OVER_ATTACKS) for n in (len(caught), kept))
+        cases = [one for one in study.results.cases if low < lengths[one.case] <= high]
+        known = [one for one in cases if one.case in kept]
+        before = rate(sum(one.is_caught for one in cases), len(cases), OVER_ATTACKS)
+        after = rate(sum(kept[one.case] for one in known), len(known), OVER_ATTACKS)
         name = f"{low + 1} to {high}" if low + 1 < high else f"{high}"
         bands.append((f"{name} words", before, after))
     return bands
@@ -300,7 +340,7 @@ def _texts_part(study: GuardStudy) -> list[Part]:
             about += "" if row.level is None else f", level {row.level}"
             pair = [(("text", texts[row.case]),), (("text", row.adversarial or ""),)]
             shown.append(MarkedText(name, study.facts.caught, about, *pair))
-    lead = "Of each attack the text that evades the guard with the fewest characters changed."
+    lead = "For each attack, the text that evades the guard with the fewest characters changed."
     return [Part("Texts that evade the guard", lead, shown)] if shown else []
 
 
@@ -320,7 +360,8 @@ def _by_chance(study: GuardStudy, attack: GuardAttack) -> Figure | None:
     """Return the recall if the caught texts are edited at random places."""
     if attack.floor is None:
         return None
-    return rate(attack.floor.flagged, len(study.results.cases), OVER_ATTACKS)
+    without = len(study.results.caught) - attack.floor.of  # texts that got no label when edited
+    return rate(attack.floor.flagged, len(study.results.cases) - without, OVER_ATTACKS)
 
 
 def _short(figure: Figure | None) -> str:

@@ -288,13 +288,6 @@ class ChatLabels:
                 "answers are neither a pass nor a break. Say how the label is read: --read."
             )
 
-    def read_line(self, line: str, who: str) -> Any:
-        """Read nothing: a chat model is no program."""
-        raise NotImplementedError
-
-    def learn(self, answer: Any, who: str) -> None:
-        """Learn nothing: the labels are known."""
-
     def join(self, parts: Sequence[Scores]) -> Scores:
         return np.concatenate([np.zeros((0, len(self.labels))), *parts])
 
@@ -320,13 +313,6 @@ class ChatTexts:
             self.meter.note(answer)
         messages = [Message.parse(answer, who) for answer in answers]
         return [write_answer(message.text, message.tools) for message in messages]
-
-    def read_line(self, line: str, who: str) -> Any:
-        """Read nothing: a chat model is no program."""
-        raise NotImplementedError
-
-    def learn(self, answer: Any, who: str) -> None:
-        """Learn nothing: there are no labels."""
 
     def join(self, parts: Sequence[list[str]]) -> list[str]:
         return list(chain.from_iterable(parts))

@@ -28,9 +28,9 @@ from typing import Any, Generic, TypeVar
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.redaction import redact
 from brittle.targets.answer_parsers import (
-    AnswerParser,
     BlackBoxClassifier,
     BlackBoxTranslator,
+    LineParser,
     ScoreParser,
     TextParser,
     of_transport,
@@ -66,7 +66,7 @@ class ProgramTransport(Generic[A]):
     def __init__(
         self,
         arguments: Sequence[str],
-        answers: AnswerParser[A],
+        answers: LineParser[A],
         *,
         name: str,
         mask: str = "",
@@ -181,7 +181,7 @@ def open_command(
     started at once and asked about a plain sentence with the fields of the data.
     """
     arguments = parse_command(spec, PREFIX)
-    answers: AnswerParser[Any] = (
+    answers: LineParser[Any] = (
         TextParser.of(options)
         if options.answers == "text"
         else ScoreParser.of(options, describe_program(arguments))
