@@ -12,10 +12,12 @@ from brittle_papers import SCALES, TRIAL
 from brittle_papers.attention import results as names
 from brittle_papers.attention.claims import AttentionFigures
 from brittle_papers.attention.page import edited
-from brittle_papers.page import PaperPage
+from brittle_papers.page import PaperPage, load_notes
 from brittle_papers.paper import build_page, load_paper
 from brittle_papers.spec import PaperRequest
 from papers.invented_grids import checked_theorem, invent_grids, like_the_paper, seen
+
+NOTES = Path(__file__).parents[2] / "docs" / "papers"
 
 
 def stored_results(tasks: tuple[str, ...]) -> dict[str, Any]:
@@ -110,6 +112,13 @@ def test_an_empty_cell_says_so() -> None:
     results.__dict__["studies"] = {names.SENTIMENT: grid.changed(cells=cells)}
     text = page_of(results).text()
     assert "| – [17%] |" in text and "last-layer" not in page_of(results).figures["findings"]
+
+
+def test_the_notes_name_figures_that_the_page_has() -> None:
+    page = page_of(found(PaperRequest("attention", "small", "mr", pairs="snli")))
+    filled = {k: page.fill(n) for k, n in load_notes(NOTES / "attention.notes.md").items()}
+    assert not any(re.search(r"\{[a-z]+[ ,]", note) for note in filled.values())
+    assert "With the nearest 50 words GS-EC breaks 70.0% (" in filled["identical-nearest"]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,6 @@ PENDING = {
     "attention.json",
     "attention-translation.json",
     "full/transfer.json",
-    "hotflip.json",
-    "natural.json",
     "natural-texts.json",
     "transfer.json",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure, standalone_svg
+from brittle_papers.natural.drawings import SEARCH, TRAINING, Chain, chain_figure
 from brittle_papers.natural.robustness_page import trend_figure
 from brittle_papers.natural.sheets import CHANGED, INK, SheetPicture, SheetRow, sheet_figure
 
@@ -69,3 +71,21 @@ def test_marks_and_a_level_stand_on_a_scatter_plot() -> None:
     height = float(str(level.get("d")).partition(" ")[2].partition("H")[0])
     assert height == pytest.approx(float(marks[1].get("cy") or 0), abs=0.11)
     assert "x" in ["".join(t.itertext()) for t in svg.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("chains", [TRAINING, SEARCH], ids=["training", "search"])
+def test_a_drawing_has_its_boxes_side_by_side_within_the_figure(chains: tuple[Chain, ...]) -> None:
+    svg = parsed(chain_figure(chains))
+    boxes = [r for r in svg.iter(f"{SVG}rect") if r.get("stroke")]
+    count = sum(len(chain.boxes) for chain in chains)
+    arrows = [p for p in svg.iter(f"{SVG}path") if p.get("stroke")]
+    assert len(boxes) == count and len(arrows) == count - len(chains)
+    width = float(str(svg.get("viewBox")).split()[2])
+    by_row: dict[str, list[tuple[float, float]]] = {}
+    for box in boxes:
+        x, wide = float(str(box.get("x"))), float(str(box.get("width")))
+        by_row.setdefault(str(box.get("y")), []).append((x, x + wide))
+    for row in by_row.values():
+        assert all(a[1] < b[0] for a, b in pairwise(row)) and row[-1][1] <= width
+    texts = {"".join(t.itertext()) for t in svg.iter(f"{SVG}text")}
+    assert texts == {c.title for c in chains} | {b.text for c in chains for b in c.boxes}

@@ -188,7 +188,14 @@ def test_natural(tmp_path: Path) -> None:
     assert only.page is None and "searches on LeNet" in only.left
     first = reproduce(request, folder, out)
     assert first.page is not None
-    headings = ["(Table 1)", "(Figure 1)", "(Table 6)", "(Figures 4a–c)", "(Figure 4d)"]
+    headings = [
+        "(Figures 2 and 3)",
+        "(Table 1)",
+        "(Figure 1)",
+        "(Table 6)",
+        "(Figures 4a–c)",
+        "(Figure 4d)",
+    ]
     headings += ["(Figure 5)", "(Table 7)", "in 78% of the answers", "## What differs"]
     text = check(first.page, tmp_path, headings)
     assert "brittle papers natural --scale tiny --data squares.npz" in text

@@ -14,7 +14,7 @@ from brittle.safety import files
 from brittle.workflow.tasks import load_seconds
 from brittle_papers.claims import JudgedClaim, format_signed_mean, judge_near
 from brittle_papers.declared import add_table
-from brittle_papers.natural import sheets
+from brittle_papers.natural import drawings, sheets
 from brittle_papers.natural.curve import LINE
 from brittle_papers.natural.results import (
     BOTH,
@@ -46,6 +46,14 @@ CLASSES = 10
 SPEEDUP, SPEEDUP_MARGIN = 4, 0.5
 MAX_P, OPPOSITE_P = 0.0005, 0.05
 CURVE_PARTS = 6
+
+
+def _method(page: PaperPage, found: NaturalResults) -> None:
+    page.add_section("method")
+    learn = "generator and inverter learn, one after the other"
+    page.add_plot("natural-figure-2", drawings.chain_figure(drawings.TRAINING), learn)
+    search = "an adversary is searched for around the point of an item"
+    page.add_plot("natural-figure-3", drawings.chain_figure(drawings.SEARCH), search)
 
 
 def _generator(page: PaperPage, found: NaturalResults) -> None:
@@ -289,6 +297,7 @@ PAPER = Paper(
     "natural",
     NaturalResults,
     parts={
+        "method": _method,
         "digit generator": _generator,
         "table 1": _table_1,
         "figure 1": _figure_1,

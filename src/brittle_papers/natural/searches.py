@@ -217,11 +217,11 @@ def ratio(rows: Mapping[str, Rows], measure: str, a: str, b: str = ITERATIVE) ->
 def speedup_at(searches: Sequence[tuple[Mapping[str, Rows], float]]) -> Figure:
     """Estimate the queries of iterative over those of hybrid search at distances Δz.
 
-    Each of `searches` has runs on a target and the distance to judge it at; several are added.
-    Iterative search asks in proportion to Δz; hybrid search halves its range, so its queries follow
-    the logarithm of Δz, by least squares. The interval is from a bootstrap over digits.
+    Each of `searches` has runs on a target and the distance to judge it at; several are added. Only
+    cases between half and twice that distance count: through their queries by Δz a line is fitted.
+    The interval is from a bootstrap over cases.
     """
-    parts = [(_searched(rows), distance) for rows, distance in searches]
+    parts = [(_searched_near(rows, distance), distance) for rows, distance in searches]
     total = sum(len(own) for own, _ in parts)
     over = "cases broken by hybrid and iterative"
     if min(len(own) for own, _ in parts) < MIN_FITTED:
@@ -235,31 +235,30 @@ def speedup_at(searches: Sequence[tuple[Mapping[str, Rows], float]]) -> Figure:
     return Figure(_speedup(parts), float(low), float(high), None, total, over)
 
 
-def _searched(rows: Mapping[str, Rows]) -> NDArray[np.float64]:
-    """Return for every compared case the Δz and the queries of both searches."""
+def _searched_near(rows: Mapping[str, Rows], distance: float) -> NDArray[np.float64]:
+    """Return Δz and the queries of hybrid and of iterative search for cases near a distance."""
     hybrid, iterative = rows[HYBRID], rows[ITERATIVE]
     found = [
         (float(iterative[c].cost or 0.0), hybrid[c].queries, iterative[c].queries)
         for c in compared_cases(rows)
+        if distance / 2 <= float(iterative[c].cost or 0.0) <= 2 * distance
     ]
     return np.array(found, dtype=np.float64).reshape(-1, 3)
 
 
 def _speedup(parts: Sequence[tuple[NDArray[np.float64], float]]) -> float:
-    slow = sum(float(own[:, 2].mean() / own[:, 0].mean()) * d for own, d in parts)
-    return slow / sum(_queries_at(own[:, 0], own[:, 1], d) for own, d in parts)
+    slow, fast = (
+        sum(_queries_at(own[:, 0], own[:, column], d) for own, d in parts) for column in (2, 1)
+    )
+    return slow / fast
 
 
 def _queries_at(distance: NDArray[np.float64], queries: NDArray[np.float64], at: float) -> float:
-    """Fit queries by the logarithm of the distance, and return the fit's value at one."""
-    logs = np.log(distance)
-    spread = float(logs.var())
-    slope = (
-        float(((logs - logs.mean()) * (queries - queries.mean())).mean()) / spread
-        if spread
-        else 0.0
-    )
-    return float(queries.mean() + slope * (np.log(at) - logs.mean()))
+    """Fit a line through queries by distance, and return its value at one."""
+    away = distance - distance.mean()
+    spread = float((away**2).sum())
+    slope = float((away * queries).sum()) / spread if spread else 0.0
+    return float(queries.mean() + slope * (at - distance.mean()))
 
 
 def search_figures(rows: Mapping[str, Rows]) -> dict[str, Any]:
