@@ -439,13 +439,13 @@ def about_readings() -> list[str]:
     return [
         *lines,
         "",
-        "*All three* is what brittle shows as *valid*. Many texts that break show their label badly "
-        "to begin with, so the originals of gentle breaks were read as well, alone: *nothing lost* "
-        "does not count a label that the original does not show either.",
+        "*All three* is what brittle shows as *valid*. Many texts that break show their label "
+        "badly to begin with, so the originals of gentle breaks were read as well, alone: "
+        "*nothing lost* does not count a label that the original does not show either.",
         "",
-        "Broken texts were mixed with untouched ones and with random gentle edits, in random order, "
-        "without a word on which is which. *Read before*: of the version before; the edits have "
-        "changed a little since "
+        "Broken texts were mixed with untouched ones and with random gentle edits, in random "
+        "order, without a word on which is which. *Read before*: of the version before; the "
+        "edits have changed a little since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
         "all verdicts: `benchmarks/read_ladder.json`, without the sentences). **No people "
         "have read them.** The questions are those "

@@ -49,7 +49,17 @@ ROOMS: dict[str, set[str]] = {
     },
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
-        *("answers", "data", "errors", "formatting", "latent", "metrics", "moves", "picture"),
+        *(
+            "answers",
+            "data",
+            "english",
+            "errors",
+            "formatting",
+            "latent",
+            "metrics",
+            "moves",
+            "picture",
+        ),
         *("ranking", "safety", "spaces", "text", "values"),
     },
     "targets": {

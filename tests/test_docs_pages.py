@@ -278,11 +278,29 @@ def test_pages_say_who_judged_the_texts() -> None:
         assert "one reader" not in text.lower()
 
 
-def test_the_tables_of_guards_are_those_of_the_benchmark() -> None:
-    spec = importlib.util.spec_from_file_location("guards", ROOT / "benchmarks" / "guard.py")
+def benchmark_module(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None and spec.loader is not None
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_read_sentences_is_that_of_the_benchmark() -> None:
+    benchmark = benchmark_module("sentences_read")
+    read = load_benchmark("sentences_read.json")
+    page = benchmark.PAGE.read_text("utf-8")
+    written = page.partition(benchmark.OPENING)[2].partition(benchmark.CLOSING)[0]
+    assert written.strip("\n").splitlines() == benchmark.page_lines(read)
+    assert read["reader"] == "one language model"
+    best, plain = (read["figures"][name] for name in ("VAE@imdb", "ARAE@imdb"))
+    for kind, figure in (("neighbour", "grammatical"), ("adversary", "both")):
+        assert best[kind]["lines"] >= 25 and best[kind][figure]["of"] == best[kind]["lines"]
+        assert best[kind][figure]["count"] > plain[kind][figure]["count"]
+
+
+def test_the_tables_of_guards_are_those_of_the_benchmark() -> None:
+    benchmark = benchmark_module("guard")
     measured = load_benchmark("guard.json")
     page = benchmark.PAGE.read_text("utf-8")
     written = page.partition(benchmark.OPENING)[2].partition(benchmark.CLOSING)[0]

@@ -19,6 +19,7 @@ from brittle.targets.protocols import Generator
 from brittle.text import Text
 from brittle.values import import_named
 from brittle.zoo.generators.folder import find_generator, known_generators, open_folder
+from brittle.zoo.names import grid
 from brittle.zoo.names.parsing import parse
 
 DECODED_ALONE = 8  # points of an own generator that are decoded alone, too, when it is first used
@@ -37,7 +38,8 @@ def open_generator(
     """Open a generator by its name, its folder, or the user's own as `python:module:name`.
 
     With `refine` its latent points are improved by so many steps of descent. Without a name it is
-    the one that was trained on the data of this name.
+    one that was trained on the data of this name: of several kinds, the first that `brittle list
+    generators` describes.
     """
     spec = spec or _name_for(data)
     if spec.startswith("python:"):
@@ -67,12 +69,19 @@ def _not_refined(name: str, steps: int) -> UsageError:
 
 
 def _name_for(data: str) -> str:
-    """Return the name of the only generator of these data; none or several are an error."""
-    names = {g.name for g in known_generators() if g.card.data == _stem(data)}
+    """Return the name of the generator of these data; of several kinds, the first of the list."""
+    known = known_generators()
+    own = [g for g in known if g.card.data == _stem(data)]
+    order = [name for name in grid.GENERATORS if any(g.card.name == name for g in own)]
+    names = sorted({g.name for g in own if g.card.name == order[0]}) if order else []
     if len(names) == 1:
-        return names.pop()
-    there = f" For {data!r} there are {', '.join(sorted(names))}." if names else ""
-    raise UsageError(f"This needs a generator.{there} Name one with --generator: {FORMS}.")
+        return names[0]
+    there = f" For {data!r} there are {', '.join(names)}." if names else ""
+    shipped = " and ".join(g.name for g in known if g.shipped)
+    raise UsageError(
+        f"This needs a generator.{there} Name one with --generator: {FORMS}. Brittle comes with "
+        f"{shipped}."
+    )
 
 
 def _stem(data: str) -> str:
@@ -144,7 +153,7 @@ def perturb(
     generator; `item` is a text, a picture, or a picture file. The first neighbour, at distance 0,
     is the item's reconstruction.
 
-        for found in brittle.perturb("ARAE@imdb", "This is a very good film.", radius=3):
+        for found in brittle.perturb("VAE@imdb", "This is a very good film.", radius=3):
             print(found.distance, found.item)
     """
     if isinstance(generator, str):

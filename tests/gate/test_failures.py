@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_garak_gets_payloads(run: brittle.Run, tmp_path: Path) -> None:
     payload = json.loads(out.read_text())
     assert payload["payloads"] == [row.adversarial for row in run.results()]
     assert all(isinstance(payload[name], list) for name in ("payload_types", "payloads"))
-    if importlib.util.find_spec("garak") is not None:
+    with suppress(ModuleNotFoundError):  # its data may be installed without what its code needs
         from garak.payloads import PayloadGroup
 
         assert PayloadGroup("films", out).payloads == payload["payloads"]

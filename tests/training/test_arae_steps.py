@@ -66,21 +66,22 @@ def test_the_autoencoder_rebuilds_what_it_has_learnt_and_generator_and_inverter_
 
 
 def test_a_sample_of_the_words_stands_for_all_of_them() -> None:
-    from brittle.zoo.generators.arae import Decoder
+    from brittle.zoo.generators.arae import sampled_cross_entropy
 
-    settings: Any = replace(grid.settings(grid.design("ARAE"), "tiny"), sampled=0)
     torch.manual_seed(0)
-    decoder = Decoder(settings, 400)
-    states, wanted = torch.randn(6, settings.hidden), torch.tensor([7, 9, 7, 30, 200, 9])
+    head, states = torch.nn.Linear(16, 400), torch.randn(6, 16)
+    wanted = torch.tensor([7, 9, 7, 30, 200, 9])
+
+    def loss(sampled: int, reduction: str = "mean") -> torch.Tensor:
+        weights = head.weight, head.bias
+        return sampled_cross_entropy(states, *weights, wanted, sampled, reduction)
+
     with torch.no_grad():
-        whole = decoder._loss_of_words(states, wanted)
-        plain = torch.nn.functional.cross_entropy(decoder.head(states), wanted)
-        decoder.sampled = 396  # as many as there are other words
-        assert torch.equal(whole, plain) and torch.equal(
-            decoder._loss_of_words(states, wanted), plain
-        )
-        decoder.sampled = 100
-        drawn = torch.stack([decoder._loss_of_words(states, wanted) for _ in range(400)])
+        plain = torch.nn.functional.cross_entropy(head(states), wanted)
+        assert torch.equal(loss(0), plain)
+        assert torch.equal(loss(396), plain)  # as many as there are other words
+        drawn = torch.stack([loss(100) for _ in range(400)])
+        assert loss(100, "none").shape == (6,)
     assert float(drawn.std()) > 0
     assert np.isclose(float(drawn.mean()), float(plain), rtol=0.01)
 

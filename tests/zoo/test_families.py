@@ -55,6 +55,7 @@ ONE_OF_EACH = {
     "forest": families.FOREST,
     "WGAN": families.PICTURE_GENERATOR,
     "ARAE": families.SENTENCE_GENERATOR,
+    "VAE": families.SENTENCE_VAE,
 }
 
 

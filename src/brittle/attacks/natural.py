@@ -303,7 +303,7 @@ def natural(
     generator: Annotated[
         str,
         "a trained generator (brittle list generators), a folder, or python:module:name; "
-        "default: the one trained on the data, if there is only one",
+        "default: the one trained on the data, a VAE before an ARAE",
     ] = "",
     search: Annotated[str, "hybrid (Algorithm 2), iterative (Algorithm 1) or uniform"] = "hybrid",
     samples: Annotated[int, "the paper's N: points tried in each shell"] = 500,

@@ -1,8 +1,6 @@
-"""Fitting of an ARAE, and how good a generator of sentences is.
+"""Fitting of an ARAE: step by step, until its autoencoder gets no better, then its generator.
 
-How good a generator of sentences is: words rebuilt, and perplexities both ways. Fitting of an ARAE:
-step by step, until its autoencoder gets no better, then its generator. A resumed training ends with
-the same weights as an undisturbed one. This file needs torch.
+A resumed training ends with the same weights as an undisturbed one. This file needs torch.
 """
 
 from __future__ import annotations
@@ -16,119 +14,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from brittle.errors import UsageError
-from brittle.metrics.ngrams import NgramModel
-from brittle.training.arae_steps import SentenceRows, Trainer, fit_latent
+from brittle.training.arae_steps import Trainer, fit_latent
 from brittle.training.checkpoint import StepState
 from brittle.training.job import Diverged, Fitted, TrainingJob, after_step, changed_result
 from brittle.training.loop import seeded
+from brittle.training.sentences import SentenceMeasures, measure, sentence_rows
 from brittle.training.stepwise import Judgement, Losses, Watch, resume, run_steps
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.arae import ARAE, CRITIC, parts_of
+from brittle.zoo.generators.arae import ARAE, CRITIC
 from brittle.zoo.generators.sentences import SentenceTokenizer
-from brittle.zoo.generators.texts import REBUILT
 from brittle.zoo.restoring import save_network
-from brittle.zoo.tokenizers import PAD, UNKNOWN
-
-SAMPLES = 5_000
-SEED = 0
-ROWS_PER_PASS = 512
-
-
-@dataclass(frozen=True)
-class SentenceMeasures:
-    """What is measured on held-out sentences and on generated ones.
-
-    `rebuilt` and `inverted` are the shares of the words of held-out sentences that stand at their
-    position again, through the code alone, and through inverter and generator. `reverse` is the
-    perplexity of held-out sentences under a 5-gram model of the generated ones, `forward` that of
-    the generated ones under a model of the train split. `real` is the reverse perplexity of as many
-    sentences of the train split. `distinct` is the share of different sentences among the samples.
-    """
-
-    rebuilt: float
-    inverted: float | None
-    forward: float | None
-    reverse: float
-    real: float | None
-    distinct: float
-
-    def describe(self) -> str:
-        """Format what is known in training."""
-        return (
-            f"words rebuilt {self.rebuilt:.3f}, reverse perplexity {self.reverse:.1f}, "
-            f"{self.distinct:.0%} of the samples are unique"
-        )
-
-    def summary(self) -> str:
-        """Format the figures that a list of generators shows."""
-        return (
-            f"words rebuilt {self.rebuilt:.3f}, through inverter and generator "
-            f"{self.inverted or 0:.3f}; reverse perplexity {self.reverse:.1f}"
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        values = {
-            REBUILT: self.rebuilt,
-            "words rebuilt through inverter and generator": self.inverted,
-            "forward perplexity": self.forward,
-            "reverse perplexity": self.reverse,
-            "reverse perplexity of real sentences": self.real,
-            "different sentences": self.distinct,
-        }
-        return {name: round(value, 4) for name, value in values.items() if value is not None}
-
-
-def measure(
-    model: ARAE,
-    tokenizer: SentenceTokenizer,
-    train: Tensor,
-    dev: Tensor,
-    samples: int = SAMPLES,
-    *,
-    is_inverted: bool = True,
-) -> SentenceMeasures:
-    """Measure a generator in evaluation mode; its samples are drawn by one seed."""
-    model.eval()
-    with torch.inference_mode():
-        generator = torch.Generator().manual_seed(SEED)
-        first: Any = model.generator[0]
-        z = torch.randn((samples, first.in_features), generator=generator)
-        decoded = [
-            model.decoder.greedy(model.generator(part.to(train.device)))
-            for part in parts_of(z, ROWS_PER_PASS)
-        ]
-        made = _sentences(torch.cat(decoded))
-        held_out = _sentences(dev)
-        words = len(tokenizer)
-        codes = [model.codes(part) for part in parts_of(dev, ROWS_PER_PASS)]
-        rebuilt = _share_rebuilt(model, codes, dev)
-        inverted = forward = real = None
-        if is_inverted:
-            again = [model.generator(model.inverter(code)) for code in codes]
-            inverted = _share_rebuilt(model, again, dev)
-            of_train = _sentences(train)
-            forward = NgramModel.of(of_train, words).perplexity(made)
-            real = NgramModel.of(of_train[:samples], words).perplexity(held_out)
-        reverse = NgramModel.of(made, words).perplexity(held_out)
-    return SentenceMeasures(rebuilt, inverted, forward, reverse, real, len(set(made)) / len(made))
-
-
-def _sentences(rows: Tensor) -> list[tuple[int, ...]]:
-    return [tuple(token for token in row if token != PAD) for row in rows.tolist()]
-
-
-def _share_rebuilt(model: ARAE, codes: list[Tensor], rows: Tensor) -> float:
-    """Return the share of words that are decoded at their own position."""
-    decoded = torch.cat([model.decoder.greedy(code) for code in codes])
-    asked = rows != PAD
-    return float((decoded == rows)[asked].float().mean())
-
 
 log = logging.getLogger(__name__)
 MIN_DISTINCT = 0.05  # a generator with fewer different sentences has collapsed
-MIN_SENTENCES = 20
-MAX_DEV = 2_000  # sentences that are measured
 CHECK_SAMPLES = 1_000
 REPORTS_BETWEEN_CHECKPOINTS = 10
 
@@ -139,7 +37,7 @@ def fit_sentence_generator(job: TrainingJob) -> Fitted:
     sentences = [str(text) for text in job.train.texts]
     caps = {"cap": settings.vocabulary, "min_count": settings.min_count}
     tokenizer = SentenceTokenizer.of(sentences, settings.max_length, **caps)
-    rows, unknown = _rows(job, tokenizer, device)
+    rows, unknown = sentence_rows(job, tokenizer, device)
     with seeded(job.seed, 1):
         model = ARAE(settings, len(tokenizer)).to(device)
         training = SentenceTraining(Trainer(model, settings, rows), job.seed)
@@ -225,10 +123,9 @@ class _Watch:
         self.at = measure(
             trainer.model,
             self.tokenizer,
-            trainer.rows.train,
-            trainer.rows.dev,
+            trainer.rows,
             CHECK_SAMPLES,
-            is_inverted=False,
+            is_final=False,
         )
         is_best = self.at.rebuilt > state.best
         state.best = max(state.best, self.at.rebuilt)
@@ -292,7 +189,7 @@ def _finish(
     def is_good() -> bool:
         if not _is_finite(model.generator):
             return False
-        at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
+        at = measure(model, tokenizer, rows, CHECK_SAMPLES, is_final=False)
         return at.distinct >= MIN_DISTINCT
 
     def report(line: str) -> None:
@@ -306,26 +203,11 @@ def _finish(
         )
     if not _is_finite(model):
         raise Diverged(f"The training of {job.name} stopped: the inverter's weights are NaN.", None)
-    measures = measure(model, tokenizer, rows.train, rows.dev)
+    measures = measure(model, tokenizer, rows)
     save_network(job.folder, model, tokenizer.words, leave_out=[CRITIC])
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
     figures = measures.as_json() | {"summary": measures.summary()}
     return replace(fitted, parts=parts, measures={**fitted.measures, **figures})
-
-
-def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:
-    """Return the rows of sentences; those of the train split with an unknown word are left out."""
-    train = tokenizer.rows(job.train.texts)
-    known = ~(train == UNKNOWN).any(axis=1)
-    if known.sum() < MIN_SENTENCES:
-        raise UsageError(
-            f"{job.name} has {known.sum()} sentences to train on, made of words that "
-            f"occur in at least {job.settings.min_count} sentences; expected "
-            f"{MIN_SENTENCES} or more. Train on more text, or with --set min_count=1."
-        )
-    dev = tokenizer.rows(job.dev.texts[:MAX_DEV])
-    on_device = [torch.from_numpy(rows).to(device) for rows in (train[known], dev)]
-    return SentenceRows(train=on_device[0], dev=on_device[1]), int((~known).sum())
 
 
 def _is_finite(module: nn.Module) -> bool:

@@ -12,12 +12,12 @@ file needs torch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 
 import torch
 from torch import Tensor, nn
 
+from brittle.training.sentences import SentenceRows
 from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.names.settings import SentenceGeneratorSettings
 
@@ -183,14 +183,6 @@ def _adam(module: nn.Module, rate: float) -> torch.optim.Adam:
 
 
 NOISE_STEPS = 100  # steps after which the noise falls
-
-
-@dataclass(frozen=True)
-class SentenceRows:
-    """The rows of the train and the dev sentences, on the device."""
-
-    train: Tensor
-    dev: Tensor
 
 
 class Trainer:

@@ -220,7 +220,7 @@ def _load_splits(
     exclude: Sequence[str] = (),
 ) -> TrainingSplits:
     if design.family.cuts_sentences:
-        return load_sentences(data, settings.max_length, text=text, exclude=exclude)
+        return load_sentences(data, settings.learnt_length, text=text, exclude=exclude)
     if exclude:
         raise UsageError(
             f"Got exclude for {design.name}; expected it for a generator of sentences, such as "

@@ -27,6 +27,7 @@ from brittle.zoo.names.settings import (
     PictureGeneratorSettings,
     PictureNetworkSettings,
     SentenceGeneratorSettings,
+    SentenceVaeSettings,
     TranslatorSettings,
     check_network,
     check_translator,
@@ -303,9 +304,16 @@ SENTENCE_GENERATOR = replace(
     PICTURE_GENERATOR,
     settings=SentenceGeneratorSettings,
     fit=Later("brittle.training.arae:fit_sentence_generator"),
-    open=Later("brittle.zoo.generators.texts:open_sentence_generator"),
+    open=Later("brittle.zoo.generators.texts:open_arae"),
     item_kind="text",
     cuts_sentences=True,
+)
+
+SENTENCE_VAE = replace(
+    SENTENCE_GENERATOR,
+    settings=SentenceVaeSettings,
+    fit=Later("brittle.training.vae:fit_sentence_vae"),
+    open=Later("brittle.zoo.generators.texts:open_vae"),
 )
 
 FAMILIES = (
@@ -320,6 +328,7 @@ FAMILIES = (
     FOREST,
     PICTURE_GENERATOR,
     SENTENCE_GENERATOR,
+    SENTENCE_VAE,
 )
 
 UNKNOWN = replace(

@@ -21,7 +21,7 @@ from brittle.zoo.folder import load_card
 from brittle.zoo.generators import folder as generator_folder
 from brittle.zoo.generators.exporting import export
 from brittle.zoo.generators.folder import open_folder
-from brittle.zoo.generators.pictures import descend
+from brittle.zoo.generators.refining import descend
 from zoo.generators.folders import random_folder
 
 
@@ -80,8 +80,8 @@ def test_descent_reaches_the_least_squares() -> None:
     generator = nn.Linear(3, 6)
     generator.requires_grad_(False)
     wanted = torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
-    start = np.zeros((5, 3), np.float32)
-    reached = descend(generator, start, wanted, 1500)
+    start = torch.zeros(5, 3)
+    reached = descend(lambda z: (generator(z) - wanted).square().sum(dim=1), start, 1500)
     matrix, offset = generator.weight.numpy(), generator.bias.numpy()
     expected = np.linalg.lstsq(matrix, (wanted.numpy() - offset).T, rcond=None)[0].T
     assert np.allclose(reached, expected, atol=1e-2)

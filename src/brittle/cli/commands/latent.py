@@ -18,7 +18,7 @@ SHEET_COLUMNS = 10
 EXAMPLES = """\
 examples:
   brittle explain latent WGAN@mnist digit.png --radius 2 --count 40
-  brittle explain latent ARAE@imdb "This is a very good film." --radius 3 --count 100
+  brittle explain latent VAE@imdb "This is a very good film." --radius 3 --count 100
   brittle explain latent python:my_models:vae "A man walks his dog." --radius 0.5
 """
 

@@ -184,7 +184,7 @@ GRID = Command(
 ROBUSTNESS_EXAMPLES = """\
 examples:
   brittle study robustness zoo:LeNet@mnist --generator WGAN@mnist --data mnist --limit 5
-  brittle study robustness pool:mine.txt --generator ARAE@imdb --data short.csv --radius 5
+  brittle study robustness pool:mine.txt --generator VAE@imdb --data short.csv --radius 5
 
 For each case brittle searches the latent space of the generator for the nearest sample that the
 target predicts otherwise, and measures its distance. No labels are needed. With labels the table

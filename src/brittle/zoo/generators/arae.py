@@ -13,11 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from brittle.errors import UsageError
+from brittle.zoo.generators.refining import descend
 from brittle.zoo.generators.sentences import BEGIN, END, SPECIAL
 from brittle.zoo.layers import build_lstm
 from brittle.zoo.names.settings import SentenceGeneratorSettings
@@ -31,9 +33,13 @@ LEAK = 0.2  # of the critic's and the inverter's leaky ReLU
 class ARAE(nn.Module):
     """All networks of the generator; `inverter` and `generator` map between noise and codes."""
 
+    has_inverter: ClassVar = True
+    reads_meaning: ClassVar = False
+
     def __init__(self, settings: SentenceGeneratorSettings, words: int) -> None:
         super().__init__()
         code, latent, layers = settings.hidden, settings.latent, settings.layers
+        self.latent = latent
         kind = ConvolutionEncoder if settings.encoder == "cnn" else LSTMSentenceEncoder
         self.encoder = kind(settings, words)
         self.decoder = Decoder(settings, words)
@@ -45,6 +51,29 @@ class ARAE(nn.Module):
     def codes(self, rows: Tensor) -> Tensor:
         """Encode rows of word ids as codes of length 1."""
         return nn.functional.normalize(self.encoder(rows), dim=1)
+
+    def points(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
+        """Return the latent points of rows of word ids: the noise of their codes."""
+        latent: Tensor = self.inverter(self.codes(rows))
+        return latent
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Write the sentences of latent points, as rows of word ids."""
+        return self.decoder.greedy(self.generator(z))
+
+    def rebuilt(self, rows: Tensor, meaning: Tensor | None = None) -> Tensor:
+        """Return the rows that are written from the codes of rows."""
+        return self.decoder.greedy(self.codes(rows))
+
+    def refined(self, z: Tensor, rows: Tensor, steps: int) -> Tensor:
+        """Move latent points by steps of descent towards the codes of rows."""
+        codes = self.codes(rows).clone()
+
+        def error(z: Tensor) -> Tensor:
+            squares: Tensor = (self.generator(z) - codes).square().sum(dim=1)
+            return squares
+
+        return descend(error, z, steps)
 
 
 class UnitLength(nn.Module):
@@ -139,23 +168,10 @@ class Decoder(nn.Module):
         length = (rows != PAD).sum(dim=1)
         wanted[torch.arange(len(rows), device=rows.device), length] = END
         asked = wanted != PAD
-        return self._loss_of_words(states[asked], wanted[asked])
-
-    def _loss_of_words(self, states: Tensor, wanted: Tensor) -> Tensor:
-        words, place = wanted.unique(return_inverse=True)  # type: ignore[no-untyped-call]
-        others = self.head.out_features - len(words)
-        if not 0 < self.sampled < others:
-            return nn.functional.cross_entropy(self.head(states), wanted)
-        is_other = torch.ones(self.head.out_features, device=words.device)
-        is_other[words] = 0
-        drawn = is_other.multinomial(self.sampled)
-        chosen = torch.cat([words, drawn])
-        # Each of the drawn stands for several words, so that the sum of all is right on average.
-        weight = torch.zeros(len(chosen), device=words.device)
-        weight[len(words) :] = math.log(others / self.sampled)
-        bias = self.head.bias[chosen] + weight
-        logits = nn.functional.linear(states, self.head.weight[chosen], bias)
-        return nn.functional.cross_entropy(logits, place)
+        head = self.head
+        return sampled_cross_entropy(
+            states[asked], head.weight, head.bias, wanted[asked], self.sampled
+        )
 
     def greedy(self, code: Tensor) -> Tensor:
         """Decode codes, the likeliest word at every position; no sentence is empty."""
@@ -174,6 +190,34 @@ class Decoder(nn.Module):
             if ended.all():
                 break
         return rows
+
+
+def sampled_cross_entropy(
+    states: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    wanted: Tensor,
+    sampled: int,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the cross-entropy of words against those of the batch and `sampled` others.
+
+    The others stand for all the rest: a part of the vocabulary costs a part of the time. With 0, or
+    too many, it is over all words.
+    """
+    linear, cross_entropy = nn.functional.linear, nn.functional.cross_entropy
+    words, place = wanted.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+    others = len(bias) - len(words)
+    if not 0 < sampled < others:
+        return cross_entropy(linear(states, weight, bias), wanted, reduction=reduction)
+    is_other = torch.ones(len(bias), device=words.device)
+    is_other[words] = 0
+    chosen = torch.cat([words, is_other.multinomial(sampled)])
+    # Each of the drawn stands for several words, so that the sum of all is right on average.
+    more = torch.zeros(len(chosen), device=words.device)
+    more[len(words) :] = math.log(others / sampled)
+    logits = linear(states, weight[chosen], bias[chosen] + more)
+    return cross_entropy(logits, place, reduction=reduction)
 
 
 def parts_of(rows: Tensor, size: int) -> list[Tensor]:

@@ -6,7 +6,6 @@ trained generator of pictures: encodes them by its inverter. This file needs tor
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,44 +25,8 @@ from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.families import restore_settings
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.networks import Wgan, build, fast_decoder
+from brittle.zoo.generators.refining import descend, refined_identity
 from brittle.zoo.restoring import ThreadUse, restore_weights
-
-REFINING_RATE = 0.05
-
-
-def descend(
-    generator: nn.Module, start: NDArray[np.float32], pixels: Tensor, steps: int
-) -> NDArray[np.float32]:
-    """Improve latent points by Adam on ‖G(z) − x‖²; the best point on the way of each counts.
-
-    Adam moves every number by itself, so the point of a picture does not depend on the others.
-    """
-    device = pixels.device
-    z = whole_rows(torch.from_numpy(start).to(device)).clone().requires_grad_()
-    wanted = whole_rows(pixels.flatten(1))
-    best, lowest = z.detach().clone(), torch.full((len(z),), torch.inf, device=device)
-    optimizer = torch.optim.Adam([z], lr=REFINING_RATE, foreach=False)
-    for step in range(steps + 1):
-        with torch.enable_grad():
-            error = (generator(z).flatten(1) - wanted).square().sum(dim=1)
-        is_better = error.detach() < lowest
-        lowest = torch.where(is_better, error.detach(), lowest)
-        best[is_better] = z.detach()[is_better]
-        if step < steps:
-            (z.grad,) = torch.autograd.grad(error.sum(), z)
-            optimizer.step()
-    rows: NDArray[np.float32] = best[: len(start)].cpu().numpy()
-    return rows
-
-
-def refined_identity(card: Card, steps: int, rate: float) -> tuple[str, str]:
-    """Return name and fingerprint of a generator; with steps it is another one."""
-    if not steps:
-        return card.full_name, card.fingerprint
-    about = f"{card.fingerprint} refined {steps} {rate}"
-    name = f"{card.full_name} refined by {steps} steps"
-    return name, hashlib.sha256(about.encode()).hexdigest()
-
 
 PARTS = ("generator", "inverter")  # of the networks; the critic only trains them
 ROWS_PER_PASS = 256
@@ -89,7 +52,7 @@ class PictureGenerator:
         self.decoder = fast_decoder(generator)
         height, width, channels = card.parts["shape"]
         self.shape: Shape = (height, width, channels)
-        self.name, self.fingerprint = refined_identity(card, refine, REFINING_RATE)
+        self.name, self.fingerprint = refined_identity(card, refine)
         self.size = int(card.settings["latent"])
         on_cpu = device == "cpu"
         self.parallel = cores() if on_cpu else 1
@@ -129,8 +92,20 @@ class PictureGenerator:
         if self.refine:
             for start in range(0, len(rows), ROWS_PER_PASS):
                 part = slice(start, start + ROWS_PER_PASS)
-                rows[part] = descend(self.generator, rows[part], pixels[part], self.refine)
+                rows[part] = self._refined(rows[part], pixels[part])
         return rows
+
+    def _refined(self, rows: NDArray[np.float32], pixels: Tensor) -> NDArray[np.float32]:
+        """Move latent points so that they decode to pictures nearer to these, by squared error."""
+        wanted = whole_rows(pixels.flatten(1))
+
+        def error(z: Tensor) -> Tensor:
+            squares: Tensor = (self.generator(z).flatten(1) - wanted).square().sum(dim=1)
+            return squares
+
+        start = whole_rows(torch.from_numpy(rows).to(self.device))
+        refined: NDArray[np.float32] = descend(error, start, self.refine)[: len(rows)].cpu().numpy()
+        return refined
 
     def checked_rows(self, points: Sequence[LatentPoint]) -> NDArray[np.float32]:
         """Return points as rows; one of another size is an error."""

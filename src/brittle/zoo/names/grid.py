@@ -226,6 +226,10 @@ GENERATORS = {
         families.PICTURE_GENERATOR,
         "four residual blocks each way and an inverter, Zhao et al. (2018)",
     ),
+    "VAE": (
+        families.SENTENCE_VAE,
+        "a variational autoencoder of short sentences",
+    ),
     "ARAE": (
         families.SENTENCE_GENERATOR,
         "an autoencoder of short sentences, a GAN of its codes and an inverter",

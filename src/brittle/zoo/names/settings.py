@@ -237,6 +237,51 @@ class SentenceGeneratorSettings:
     inverter_rate: float = positive(1e-3)
     inverter_steps: int = count(4_000)
 
+    @property
+    def learnt_length(self) -> int:
+        """Return the largest number of words of a sentence that is learnt."""
+        return self.max_length
+
+
+@dataclass(frozen=True)
+class SentenceVaeSettings:
+    """Settings of a variational autoencoder of sentences (VAE), of up to `max_length` words each.
+
+    Sentences of up to `learnt_length` words are learnt, if at most one in eight of their words is
+    unknown; words that occur `min_count` times are known. The encoder reads the words, the meaning
+    (the vector that MiniLM, which stays as it is, gives the sentence), or both. Word vectors begin
+    as the `vectors`: counter-fitted ones, near which synonyms lie, or random ones. Encoders have
+    `encoder_hidden` states each way, the decoder `hidden`; points have `latent` numbers. In
+    training a word is told from `sampled` others, and from those of the batch; 0 is all words.
+    `word_dropout` is the share of words that the decoder then reads as unknown, `dropout` that of
+    the numbers of vectors and states that are left out. `prior` is the weight of the divergence
+    from the normal distribution, which rises to it over the first `warmup` of all steps. Every
+    `check_every` steps the loss of held-out sentences is measured and a checkpoint written; after
+    `patience` of them without gain the training ends. The rate falls to 0.
+    """
+
+    max_length: int = count(10)
+    learnt_length: int = count(14)
+    vocabulary: int = count(12_000)
+    min_count: int = count(2)
+    encoder: str = one_of("both", "words", "meaning")
+    vectors: str = one_of("counterfitted", "random")
+    embedding: int = count(128)
+    encoder_hidden: int = count(192)
+    hidden: int = count(384)
+    latent: int = count(96)
+    sampled: int = count_or_zero(1_500)
+    word_dropout: float = share(0.1)
+    dropout: float = share(0.1)
+    prior: float = positive(0.6)
+    warmup: float = portion(0.25)
+    learning_rate: float = positive(2e-3)
+    max_grad_norm: float = positive(5.0)
+    batch_size: int = count(128)
+    steps: int = count(8_000)
+    check_every: int = count(1_000)
+    patience: int = count(3)
+
 
 @dataclass(frozen=True)
 class ForestSettings:
@@ -319,7 +364,7 @@ TrainedByEpochs = (
     | LanguageModelSettings
     | TranslatorSettings
 )
-GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings
+GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings | SentenceVaeSettings
 ModelSettings = (
     NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings | GeneratorSettings
 )

@@ -19,6 +19,7 @@ from brittle.zoo.names.settings import (
     PictureGeneratorSettings,
     PictureNetworkSettings,
     SentenceGeneratorSettings,
+    SentenceVaeSettings,
     TranslatorSettings,
 )
 
@@ -71,6 +72,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     ),
     # Half an hour of one core on imdb; the figures are on the card of the one that is shipped.
     "ARAE": SentenceGeneratorSettings(),
+    "VAE": SentenceVaeSettings(),
 }
 """By the name of a model, else by encoder and layers, else by encoder and pair if the sides of a
 pair are encoded separately, else by encoder. A network without an entry has the defaults."""
@@ -232,6 +234,20 @@ TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
         "check_every": 8,
         "generator_steps": 20,
         "inverter_steps": 20,
+    },
+    SentenceVaeSettings: {
+        "learnt_length": 10,
+        "vocabulary": 500,
+        "min_count": 1,
+        "encoder": "words",
+        "vectors": "random",
+        "embedding": 12,
+        "encoder_hidden": 12,
+        "hidden": 16,
+        "latent": 8,
+        "batch_size": 8,
+        "steps": 24,
+        "check_every": 8,
     },
     FineTuningSettings: {"max_length": 32, "frozen": 5, "batch_size": 8, "epochs": 1},
 }
