@@ -151,11 +151,11 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "generators.md"
 OPENING = "<!-- sentences: benchmarks/sentences_read.py writes what stands below -->"
 CLOSING = "<!-- end of sentences -->"
 ROWS = (
-    ("the nearest different sentence next to a held-out one", "neighbour", "grammatical"),
-    ("the sentence of a random point", "random", "grammatical"),
-    ("an adversary", "adversary", "grammatical"),
-    ("an adversary of the same opinion as its original", "adversary", "same opinion"),
-    ("an adversary, grammatical and of the same opinion", "adversary", "both"),
+    ("nearest different sentence next to a held-out one: grammatical", "neighbour", "grammatical"),
+    ("sentence of a random point: grammatical", "random", "grammatical"),
+    ("adversary: grammatical", "adversary", "grammatical"),
+    ("adversary: of the same opinion as its original", "adversary", "same opinion"),
+    ("adversary: grammatical and of the same opinion", "adversary", "both"),
 )
 REAL = "real sentences"
 
@@ -171,7 +171,7 @@ def page_lines(found: dict[str, Any]) -> list[str]:
         f"nothing to do with each other, {_percent(of['unrelated']['same opinion'])} were called "
         "of the same opinion:",
         "",
-        f"| grammatical | {' | '.join(f'`{name}`' for name in names)} |",
+        f"| read | {' | '.join(f'`{name}`' for name in names)} |",
         f"|---|{'---:|' * len(names)}",
     ]
     for title, kind, figure in ROWS:
