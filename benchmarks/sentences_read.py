@@ -151,11 +151,11 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "generators.md"
 OPENING = "<!-- sentences: benchmarks/sentences_read.py writes what stands below -->"
 CLOSING = "<!-- end of sentences -->"
 ROWS = (
-    ("the nearest different sentence next to a held-out one", "neighbour", "grammatical"),
-    ("the sentence of a random point", "random", "grammatical"),
-    ("an adversary", "adversary", "grammatical"),
-    ("an adversary of the same opinion as its original", "adversary", "same opinion"),
-    ("an adversary, grammatical and of the same opinion", "adversary", "both"),
+    ("nearest different sentence: grammatical", "neighbour", "grammatical"),
+    ("sentence of a random point: grammatical", "random", "grammatical"),
+    ("adversary: grammatical", "adversary", "grammatical"),
+    ("adversary: of the same opinion", "adversary", "same opinion"),
+    ("adversary: grammatical and of the same opinion", "adversary", "both"),
 )
 REAL = "real sentences"
 
@@ -166,18 +166,17 @@ def page_lines(found: dict[str, Any]) -> list[str]:
     names = [name for name in figures if name != REAL]
     of = figures[REAL]
     lines = [
-        f"Read by {found['reader']}, blind, among untouched sentences, of which "
-        f"{_percent(of['untouched']['grammatical'])} were called grammatical; of pairs that have "
-        f"nothing to do with each other, {_percent(of['unrelated']['same opinion'])} were called "
-        "of the same opinion:",
+        f"Read by {found['reader']}, blind. Of untouched sentences "
+        f"{_percent(of['untouched']['grammatical'])} were called grammatical, of unrelated pairs "
+        f"{_percent(of['unrelated']['same opinion'])} of the same opinion:",
         "",
-        f"| grammatical | {' | '.join(f'`{name}`' for name in names)} |",
+        f"| read | {' | '.join(f'`{name}`' for name in names)} |",
         f"|---|{'---:|' * len(names)}",
     ]
     for title, kind, figure in ROWS:
         cells = " | ".join(_percent(figures[name][kind][figure]) for name in names)
         lines.append(f"| {title} | {cells} |")
-    return [*lines, "", f"({found['texts']}: `python benchmarks/sentences_read.py`.)"]
+    return [*lines, "", f"`python benchmarks/sentences_read.py`: {found['texts']}."]
 
 
 def _percent(share: dict[str, Any]) -> str:
