@@ -125,7 +125,8 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, workdir: 
         (("papers", "hotflip"), "--data FOLDER"),
         (("papers", "imdb", "--words", "x"), "--words works only with hotflip"),
         (("papers", "imdb", "--pairs", "x"), "--pairs works only with attention,"),
-        (("papers", "attention", "--translations", "nowhere"), "There is no data at 'nowhere'"),
+        (("papers", "attention", "--pairs", "nowhere"), "There is no data at 'nowhere'"),
+        (("papers", "attention", "--translations", "x"), "--translations works only with"),
         (("papers", "imdb", "--only", "1 swap on LSTN"), "Did you mean '1 swap on LSTM'?"),
         (
             ("papers", "hotflip", "--data", "nowhere"),

@@ -17,7 +17,7 @@ INK, FILL = "#23262b", "#dce6ee"
 
 
 @dataclass(frozen=True)
-class Box:
+class ChainBox:
     """A box of a chain: a network, or what one reads or writes."""
 
     text: str
@@ -33,26 +33,46 @@ class Chain:
     """A row: its title, and its boxes, each joined to the next by an arrow."""
 
     title: str
-    boxes: Sequence[Box]
+    boxes: Sequence[ChainBox]
 
     @property
     def width(self) -> float:
         return sum(box.width for box in self.boxes) + GAP * (len(self.boxes) - 1)
 
 
-G, INVERTER = Box("G", is_network=True), Box("I", is_network=True)
+G, INVERTER = ChainBox("G", is_network=True), ChainBox("I", is_network=True)
 TRAINING = (
     Chain(
         "1. The generator G and the critic (WGAN): samples shall look like data",
-        (Box("z ~ N(0, 1)"), G, Box("G(z)"), Box("critic", is_network=True), Box("like x?")),
+        (
+            ChainBox("z ~ N(0, 1)"),
+            G,
+            ChainBox("G(z)"),
+            ChainBox("critic", is_network=True),
+            ChainBox("like x?"),
+        ),
     ),
     Chain(
         "2. The inverter I, with G fixed: data shall be rebuilt",
-        (Box("x"), INVERTER, Box("I(x)"), G, Box("G(I(x))"), Box("loss ‖G(I(x)) − x‖")),
+        (
+            ChainBox("x"),
+            INVERTER,
+            ChainBox("I(x)"),
+            G,
+            ChainBox("G(I(x))"),
+            ChainBox("loss ‖G(I(x)) − x‖"),
+        ),
     ),
     Chain(
         "and the points of samples shall be found again",
-        (Box("z"), G, Box("G(z)"), INVERTER, Box("I(G(z))"), Box("loss λ · L(z, I(G(z)))")),
+        (
+            ChainBox("z"),
+            G,
+            ChainBox("G(z)"),
+            INVERTER,
+            ChainBox("I(G(z))"),
+            ChainBox("loss λ · L(z, I(G(z)))"),
+        ),
     ),
 )
 """The paper's Figure 2."""
@@ -60,8 +80,13 @@ SEARCH = (
     Chain(
         "An adversary: the nearest point around I(x) whose decoded item f predicts otherwise",
         (
-            *(Box("x"), INVERTER, Box("z₀ = I(x)"), Box("z = z₀ + ε, nearest ε first")),
-            *(G, Box("G(z)"), Box("f", is_network=True), Box("f(G(z)) ≠ f(x)?")),
+            *(
+                ChainBox("x"),
+                INVERTER,
+                ChainBox("z₀ = I(x)"),
+                ChainBox("z = z₀ + ε, nearest ε first"),
+            ),
+            *(G, ChainBox("G(z)"), ChainBox("f", is_network=True), ChainBox("f(G(z)) ≠ f(x)?")),
         ),
     ),
 )
@@ -91,7 +116,7 @@ def chain_figure(chains: Sequence[Chain]) -> str:
     )
 
 
-def _box(box: Box, x: float, y: float) -> list[str]:
+def _box(box: ChainBox, x: float, y: float) -> list[str]:
     fill = FILL if box.is_network else "#ffffff"
     size = f'width="{box.width:.1f}" height="{BOX_HEIGHT}" rx="4"'
     return [

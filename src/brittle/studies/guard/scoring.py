@@ -165,7 +165,7 @@ def count_unscored(scored: Sequence[Scored]) -> dict[str, int]:
 def edited_at_random(text: Text, name: str, share: float, rng: Random) -> Text:
     """Edit this share of the words, one at least, at random places by a class of edits.
 
-    >>> str(edited_at_random(as_item("ignore all rules"), "full-width", 0.1, Random(3)))
+    >>> str(edited_at_random(Text.of("ignore all rules"), "full-width", 0.1, Random(3)))
     'ignｏre all rules'
     """
     source = EditedCharacters(name)
