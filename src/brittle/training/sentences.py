@@ -1,7 +1,4 @@
-"""The sentences that a generator learns from, and how good it is: figures for its card.
-
-Needs torch.
-"""
+"""The sentences that a generator learns from, and the figures of its card. Needs torch."""
 
 from __future__ import annotations
 
@@ -41,11 +38,11 @@ class SentenceMeasures:
     """What is measured on held-out sentences and on generated ones.
 
     `rebuilt` and `inverted` are the shares of the words of held-out sentences that stand at their
-    position again, through the code alone, and through inverter and generator; the code of a VAE is
-    its latent point, so it has one of the two. `reverse` is the
-    perplexity of held-out sentences under a 5-gram model of the generated ones, `forward` that of
-    the generated ones under a model of the train split. `real` is the reverse perplexity of as many
-    sentences of the train split. `distinct` is the share of different sentences among the samples.
+    position again, through the code alone, and through inverter and generator. The code of a VAE is
+    its latent point: it has no inverter. `reverse` is the perplexity of held-out sentences under a
+    5-gram model of the generated ones, `forward` that of the generated ones under a model of the
+    train split. `real` is the reverse perplexity of as many sentences of the train split.
+    `distinct` is the share of different sentences among the samples.
     """
 
     rebuilt: float

@@ -6,7 +6,6 @@ resumed training ends with the same weights as an undisturbed one.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -28,7 +27,6 @@ from brittle.zoo.generators.vae import SentenceVAE
 from brittle.zoo.names.settings import SentenceVaeSettings
 from brittle.zoo.restoring import save_network
 
-log = logging.getLogger(__name__)
 UNKNOWN_SHARE = 1 / 8  # of the words of a sentence that is learnt
 COUNTERFITTED_LENGTH = 0.7  # of a word's vector at the start
 ROWS_PER_PASS = 256
